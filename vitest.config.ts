@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    teardownTimeout: 5_000,
+    // Real child processes share two cores with the suite; more workers only add noise to their timing.
+    maxWorkers: 2,
+    globalSetup: ['test/setup/leftovers.ts'],
+    setupFiles: ['test/setup/warnings.ts'],
+  },
+});

@@ -1,5 +1,9 @@
 // The only file that starts a child. It knows pids, bytes and signals, and nothing of operations, text or time,
 // so that another launcher can take its place without the rest of `process` or `octonode` noticing.
+// It never throws for what the operating system refuses, and no error of a pipe ever gets out of it.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
 
 export type OutputStream = 'stdout' | 'stderr';
 
@@ -8,7 +12,7 @@ export interface LaunchRequest {
   file: string;
   args: readonly string[];
   cwd: string;
-  /** The whole environment of the child; nothing is added. */
+  /** The whole environment of the child; nothing is added. Cheapest when it has no prototype: it is then not copied. */
   env: Readonly<Record<string, string>>;
   /** `null`: /dev/null. `pipe`: the caller feeds `child.stdin`. */
   stdin: 'null' | 'pipe';
@@ -16,6 +20,7 @@ export interface LaunchRequest {
 
 /** Called in order: chunks, then `onPipeEnd` per stream; `onExit` comes when the process was waited for, in any order to the pipes. */
 export interface LaunchEvents {
+  /** The chunk is the receiver's to keep. */
   onChunk(stream: OutputStream, chunk: Buffer): void;
   onPipeEnd(stream: OutputStream): void;
   onExit(exitCode: number | null, signal: NodeJS.Signals | null): void;
@@ -28,7 +33,7 @@ export interface ChildInput {
   write(bytes: Uint8Array | string): boolean;
   end(): void;
   onDrain(callback: () => void): void;
-  /** Called at most once, when the child closed its end early (EPIPE). */
+  /** Called at most once, when the child closed its end early (EPIPE) or ended before all was written. */
   onClosed(callback: () => void): void;
 }
 
@@ -41,11 +46,152 @@ export interface Child {
   resume(): void;
   /** Signals the process alone; false when it was already waited for. */
   signal(signal: NodeJS.Signals): boolean;
+  /** Signals the process and its whole group; false when the process was already waited for: its number may be another's. */
+  signalGroup(signal: NodeJS.Signals): boolean;
   /** Closes our ends of the pipes; no event comes from them any more. */
   closePipes(): void;
-  /** Keeps reading and discarding both pipes until they end, without keeping this process alive. */
-  discardOutput(): void;
+  /** Keeps reading and discarding both pipes until they end, without keeping this process alive. Then `onEnded`, once. */
+  discardOutput(onEnded: () => void): void;
 }
 
 /** Starts a process in a session of its own. Undefined when it could not start: `onFailed` follows. */
 export type Launch = (request: LaunchRequest, events: LaunchEvents) => Child | undefined;
+
+/** The launcher that stands on Node's own spawn. */
+export const launchWithNode: Launch = (request, events) => {
+  let child: ChildProcess;
+  try {
+    child = spawn(request.file, request.args, {
+      cwd: request.cwd,
+      env: ownEntries(request.env),
+      detached: true,
+      stdio: [request.stdin === 'pipe' ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+    });
+  } catch (error) {
+    // Node throws for most errnos and for arguments it refuses itself (a zero byte); for a handful it emits 'error'.
+    const errno = errnoOf(error);
+    process.nextTick(() => events.onFailed(errno));
+    return undefined;
+  }
+  if (child.pid === undefined) {
+    child.on('error', (error) => events.onFailed(errnoOf(error)));
+    return undefined;
+  }
+  // A kill that is not permitted comes as 'error' too; its sender already learned it from the false it got.
+  child.on('error', ignore);
+  return superviseChild(child, child.pid, events);
+};
+
+function superviseChild(child: ChildProcess, pid: number, events: LaunchEvents): Child {
+  // What Node types as plain streams are sockets here: it makes its pipes from socket pairs. Both exist, for stdio asks for them.
+  const stdout = child.stdout as Socket;
+  const stderr = child.stderr as Socket;
+  let receiver: LaunchEvents | null = events;
+  let onDiscarded: (() => void) | null = null;
+  let openPipes = 2;
+  let isPaused = false;
+
+  const listen = (pipe: Socket, stream: OutputStream): void => {
+    let isOpen = true;
+    const end = (): void => {
+      if (!isOpen) return;
+      isOpen = false;
+      openPipes -= 1;
+      receiver?.onPipeEnd(stream);
+      if (openPipes === 0) onDiscarded?.();
+    };
+    pipe.on('data', (chunk: Buffer) => receiver?.onChunk(stream, chunk));
+    pipe.on('end', end);
+    pipe.on('error', end);
+  };
+  const pausePipes = (): void => {
+    if (!isPaused) return;
+    stdout.pause();
+    stderr.pause();
+  };
+  listen(stdout, 'stdout');
+  listen(stderr, 'stderr');
+  child.on('exit', (exitCode, signal) => {
+    // Node resumes all pipes two ticks after an exit (flushStdio), which would undo a pause.
+    if (isPaused) process.nextTick(() => process.nextTick(pausePipes));
+    events.onExit(exitCode, signal);
+  });
+
+  return {
+    pid,
+    stdin: child.stdin === null ? null : createChildInput(child.stdin as Socket),
+    pause() {
+      isPaused = true;
+      pausePipes();
+    },
+    resume() {
+      if (!isPaused) return;
+      isPaused = false;
+      stdout.resume();
+      stderr.resume();
+    },
+    signal: (signal) => child.kill(signal),
+    signalGroup: (signal) => hasNotEnded(child) && signalNumber(-pid, signal),
+    closePipes() {
+      receiver = null;
+      stdout.destroy();
+      stderr.destroy();
+    },
+    discardOutput(onEnded) {
+      receiver = null;
+      onDiscarded = onEnded;
+      isPaused = false;
+      for (const pipe of [stdout, stderr]) pipe.resume().unref();
+      if (openPipes === 0) onEnded();
+    },
+  };
+}
+
+function createChildInput(pipe: Socket): ChildInput {
+  let isClosed = false;
+  let onClosed: (() => void) | null = null;
+  const close = (): void => {
+    if (isClosed) return;
+    isClosed = true;
+    if (!pipe.writableFinished) onClosed?.();
+  };
+  pipe.on('error', close);
+  pipe.on('close', close);
+  return {
+    write: (bytes) => isClosed || pipe.writableEnded || pipe.write(bytes),
+    end() {
+      if (!isClosed) pipe.end();
+    },
+    onDrain: (callback) => void pipe.on('drain', callback),
+    onClosed(callback) {
+      onClosed = callback;
+    },
+  };
+}
+
+function hasNotEnded(child: ChildProcess): boolean {
+  return child.exitCode === null && child.signalCode === null;
+}
+
+function signalNumber(number: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(number, signal);
+  } catch {
+    // ESRCH, or EPERM when the whole group runs as another user: nothing took the signal.
+    return false;
+  }
+}
+
+/** Node passes inherited entries of `env` on to the child, so an object with a prototype is copied first. */
+function ownEntries(env: Readonly<Record<string, string>>): Record<string, string> {
+  if (Object.getPrototypeOf(env) === null) return env;
+  return Object.assign(Object.create(null), env);
+}
+
+function errnoOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  // Node's own refusals have codes such as ERR_INVALID_ARG_VALUE; the system call would have said EINVAL.
+  return typeof code === 'string' && !code.startsWith('ERR_') ? code : 'EINVAL';
+}
+
+function ignore(): void {}

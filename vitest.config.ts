@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config';
+import { constants } from './build/bundle.ts';
 
 export default defineConfig({
+  define: constants(),
   test: {
     include: ['test/**/*.test.ts'],
     testTimeout: 20_000,

@@ -1,0 +1,23 @@
+// The two ends of a conversation as the gateway sees them: a function to send frames, and a session to feed lines.
+
+export type TransportName = 'stdio-jsonl' | 'unix-jsonl' | 'tls-jsonl-outbound';
+
+/** The far end of a session. */
+export interface Connection {
+  transport: TransportName;
+  /** Longest frame this peer takes, newline included. */
+  maxFrameBytes: number;
+  /** Queues one frame that ends in a newline. May drop it when the peer is away; the host's work goes on. */
+  send(frame: string): void;
+}
+
+/** The near end of a connection: where its lines go in. */
+export interface Session {
+  receive(line: Buffer): void;
+  /** A line over the frame limit was skipped; `head` is its beginning. */
+  receiveOversized(head: Buffer): void;
+  /** While saturated, the operations of this session are held back by not reading their pipes. */
+  setSaturated(saturated: boolean): void;
+  /** Resolves when no operation of this session runs any more. */
+  idle(): Promise<void>;
+}

@@ -1,0 +1,96 @@
+// From an execute request to an answer: identity first (digest, operation id), then the journal, then the table of
+// running operations, and only then the work itself. A completed operation is never run again, a running one never twice.
+
+import { requestDigest } from '../protocol/digest.ts';
+import { encodeFailure, encodeOutcomeResponse } from '../protocol/envelopes.ts';
+import { BurrowError } from '../protocol/errors.ts';
+import { outcomeBudgetBytes, refitOutcomeJson } from '../protocol/frame.ts';
+import type { Request } from '../protocol/request.ts';
+import type { Log } from '../support/log.ts';
+import type { Connection } from './connection.ts';
+import type { Journal } from './journal/journal.ts';
+import type { OperationTable } from './operation-table.ts';
+import { type ProcessOperationDeps, prepareProcess } from './process-operation.ts';
+import type { PreparedWork } from './work.ts';
+
+export interface ExecutorDeps extends ProcessOperationDeps {
+  journal: Journal;
+  operations: OperationTable;
+  log: Log;
+}
+
+/** Throws a BurrowError for a request that is refused before it starts; everything later is answered on the connection. */
+export type Execute = (request: Request, connection: Connection) => void;
+
+export function createExecutor(deps: ExecutorDeps): Execute {
+  return (request, connection) => {
+    const work = prepareProcess(request, deps);
+    const digest = requestDigest(request.method, request.params);
+    const operationId = work.operationId ?? digest;
+    const completedDigest = deps.journal.digestOf(operationId);
+    if (completedDigest === undefined) {
+      deps.operations.admit(operationId, digest);
+      return start(work, { request, connection, operationId, digest }, deps);
+    }
+    if (work.carriesProtectedValues) throw new BurrowError('protected_redelivery_forbidden', { operationId });
+    if (completedDigest !== digest) throw new BurrowError('operation_id_conflict', { operationId });
+    void replay({ request, connection, operationId, digest }, deps);
+  };
+}
+
+interface Identified {
+  request: Request;
+  connection: Connection;
+  operationId: string;
+  digest: string;
+}
+
+function start(work: PreparedWork, identified: Identified, deps: ExecutorDeps): void {
+  const { connection, operationId, digest } = identified;
+  const { idJson } = identified.request;
+  let ended = false;
+  const end = (frame: string): void => {
+    ended = true;
+    deps.operations.remove(operationId);
+    connection.send(frame);
+  };
+  // The operation stays active until its outcome is safe: a duplicate that arrives meanwhile is told so.
+  const record = (outcomeJson: string, frame: (journaled: boolean) => string): void =>
+    deps.journal.record({ operationId, requestDigest: digest, outcomeJson }, (journaled) => end(frame(journaled)));
+
+  const running = work.start({
+    operationId,
+    idJson,
+    connection,
+    complete: (outcomeJson) => record(outcomeJson, (journaled) => response(identified, outcomeJson, { replay: false, journaled })),
+    completeUndeliverable: (outcomeJson, error) => record(outcomeJson, () => encodeFailure(idJson, error)),
+    refuse: (error) => end(encodeFailure(idJson, error)),
+  });
+  if (!ended) deps.operations.add({ id: operationId, requestDigest: digest, owner: connection, ...running });
+}
+
+async function replay(identified: Identified, deps: ExecutorDeps): Promise<void> {
+  const { connection, operationId } = identified;
+  const { idJson } = identified.request;
+  try {
+    const stored = await deps.journal.read(operationId);
+    // It expired between the look-up and the read: the caller must decide whether to run it again.
+    if (stored === undefined) throw new BurrowError('operation_in_progress', { operationId, message: 'Outcome is just expiring' });
+    const fitted = refitOutcomeJson(stored, outcomeBudgetBytes(connection.maxFrameBytes, idJson, operationId));
+    if (fitted.status === 'too_large') throw new BurrowError('output_frame_too_large', { operationId });
+    connection.send(response(identified, fitted.json, { replay: true, journaled: true }));
+  } catch (error) {
+    if (!(error instanceof BurrowError)) deps.log.error(`internal_error: cannot replay an operation: ${String(error)}`);
+    connection.send(encodeFailure(idJson, error instanceof BurrowError ? error : new BurrowError('internal_error', { operationId }, error)));
+  }
+}
+
+function response(identified: Identified, outcomeJson: string, how: { replay: boolean; journaled: boolean }): string {
+  return encodeOutcomeResponse({
+    idJson: identified.request.idJson,
+    operationIdJson: JSON.stringify(identified.operationId),
+    replay: how.replay,
+    outcomeJson,
+    ...(how.journaled ? {} : { journaled: false }),
+  });
+}

@@ -1,0 +1,108 @@
+// What a host does with a request: one gateway serves any number of connections, runs their operations,
+// answers replays from the journal and says how it is. It promises that every line that carries a request is
+// answered once, in the order of the protocol, and that no failure of one request touches another.
+// It knows neither sockets nor streams: a connection is a function to send frames, and a session to feed lines.
+
+import { GATEWAY_NAME, PROTOCOL_VERSION } from '../protocol/defaults.ts';
+import { encodeFailure, encodeResult } from '../protocol/envelopes.ts';
+import { BurrowError, isBurrowError } from '../protocol/errors.ts';
+import { parseRequest, type Request, recoverId } from '../protocol/request.ts';
+import { parseCancelParams } from '../protocol/simple-params.ts';
+import type { Log } from '../support/log.ts';
+import type { Connection, Session, TransportName } from './connection.ts';
+import { createExecutor, type ExecutorDeps } from './executor.ts';
+import { createOperationTable, type OperationTable } from './operation-table.ts';
+
+export interface GatewayDeps extends Omit<ExecutorDeps, 'operations'> {
+  log: Log;
+  version: string;
+}
+
+export interface GatewayOptions {
+  maxActiveOperations: number;
+  /** Called when a peer asks for `shutdown`, after its answer was queued. */
+  onShutdownRequest: () => void;
+}
+
+export interface Gateway {
+  connect(connection: Connection): Session;
+  /** Refuses new work, cancels what runs and resolves when every outcome is journalled and answered. */
+  stop(): Promise<void>;
+}
+
+export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gateway {
+  const operations = createOperationTable(options.maxActiveOperations);
+  const execute = createExecutor({ ...deps, operations });
+  const startedAtMs = deps.clock.monotonicMs();
+
+  const health = (): object => {
+    const journal = deps.journal.status();
+    const ok = journal.state === 'ok' && journal.warnings.length === 0;
+    return {
+      status: operations.isStopping() ? 'stopping' : ok ? 'ok' : 'degraded',
+      activeOperations: operations.ids(),
+      uptimeMs: Math.round(deps.clock.monotonicMs() - startedAtMs),
+      journal,
+      telemetry: { enabled: false },
+    };
+  };
+
+  const connect = (connection: Connection): Session => {
+    const answer = (request: Request): void => {
+      switch (request.method) {
+        case 'hello':
+          return connection.send(encodeResult(request.idJson, hello(connection.transport, deps.version)));
+        case 'health':
+          return connection.send(encodeResult(request.idJson, health()));
+        case 'cancel':
+          return connection.send(encodeResult(request.idJson, cancel(request.params, operations)));
+        case 'shutdown':
+          connection.send(encodeResult(request.idJson, { stopping: true, activeOperations: operations.ids() }));
+          return options.onShutdownRequest();
+        case 'process.exec':
+          return execute(request, connection);
+        default:
+          throw new BurrowError('unknown_method', { message: `Method "${request.method.slice(0, 64)}" is not known` });
+      }
+    };
+    return {
+      receive(line) {
+        const parsed = parseRequest(line);
+        if (parsed.status === 'invalid') return connection.send(encodeFailure(parsed.idJson, parsed.error));
+        try {
+          answer(parsed.request);
+        } catch (error) {
+          connection.send(encodeFailure(parsed.request.idJson, asBurrowError(error, deps.log)));
+        }
+      },
+      receiveOversized: (head) => connection.send(encodeFailure(recoverId(head), new BurrowError('frame_too_large'))),
+      setSaturated: (saturated) => operations.holdBack(connection, saturated),
+      idle: () => operations.idle(connection),
+    };
+  };
+
+  return {
+    connect,
+    async stop() {
+      operations.stop();
+      await operations.idle();
+    },
+  };
+}
+
+function hello(transport: TransportName, version: string): object {
+  return { name: GATEWAY_NAME, version, protocolVersion: PROTOCOL_VERSION, transport };
+}
+
+function cancel(params: Record<string, unknown>, operations: OperationTable): object {
+  const parsed = parseCancelParams(params);
+  if (parsed.status === 'invalid') throw parsed.error;
+  return { operationId: parsed.value.operationId, cancelling: operations.cancel(parsed.value.operationId) };
+}
+
+/** The dispatcher is one of the three places where the unforeseen becomes `internal_error`. */
+function asBurrowError(error: unknown, log: Log): BurrowError {
+  if (isBurrowError(error)) return error;
+  log.error(`internal_error: ${error instanceof Error ? error.stack : String(error)}`);
+  return new BurrowError('internal_error', {}, error);
+}

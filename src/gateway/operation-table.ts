@@ -1,0 +1,98 @@
+// The operations that run now: who owns them, how to cancel them, how to hold back their output, and when all
+// of them (or all of one connection) have ended. Bounded by the limit of active operations.
+
+import { BurrowError } from '../protocol/errors.ts';
+
+export interface Operation {
+  id: string;
+  requestDigest: string;
+  /** The connection that asked for it: only compared, never used. */
+  owner: object;
+  cancel(): void;
+  pause(): void;
+  resume(): void;
+}
+
+export interface OperationTable {
+  /** Throws `stopping`, `operation_in_progress`, `operation_id_conflict` or `too_many_operations` when `id` cannot start now. */
+  admit(id: string, requestDigest: string): void;
+  add(operation: Operation): void;
+  remove(id: string): void;
+  ids(): string[];
+  /** False when no operation has this id. */
+  cancel(id: string): boolean;
+  /** Pauses or resumes all operations of `owner`, and those that it starts from now on. */
+  holdBack(owner: object, held: boolean): void;
+  /** Admits nothing from now on and cancels everything. */
+  stop(): void;
+  isStopping(): boolean;
+  /** Resolves when nothing runs (of `owner`, if given). */
+  idle(owner?: object): Promise<void>;
+}
+
+export function createOperationTable(maxActive: number): OperationTable {
+  const active = new Map<string, Operation>();
+  const heldOwners = new WeakSet<object>();
+  let waiters: { owner: object | undefined; resolve: () => void }[] = [];
+  let stopping = false;
+
+  const isIdle = (owner: object | undefined): boolean => {
+    if (owner === undefined) return active.size === 0;
+    for (const operation of active.values()) if (operation.owner === owner) return false;
+    return true;
+  };
+
+  return {
+    admit(id, requestDigest) {
+      const running = active.get(id);
+      if (running !== undefined) {
+        throw new BurrowError(running.requestDigest === requestDigest ? 'operation_in_progress' : 'operation_id_conflict', {
+          operationId: id,
+        });
+      }
+      if (stopping) throw new BurrowError('stopping', { operationId: id });
+      if (active.size >= maxActive) {
+        throw new BurrowError('too_many_operations', {
+          operationId: id,
+          message: `Cannot start: ${maxActive} operations are running already`,
+        });
+      }
+    },
+    add(operation) {
+      active.set(operation.id, operation);
+      if (heldOwners.has(operation.owner)) operation.pause();
+      if (stopping) operation.cancel();
+    },
+    remove(id) {
+      active.delete(id);
+      if (waiters.length === 0) return;
+      const ready = waiters.filter((waiter) => isIdle(waiter.owner));
+      waiters = waiters.filter((waiter) => !ready.includes(waiter));
+      for (const waiter of ready) waiter.resolve();
+    },
+    ids: () => [...active.keys()],
+    cancel(id) {
+      const operation = active.get(id);
+      operation?.cancel();
+      return operation !== undefined;
+    },
+    holdBack(owner, held) {
+      if (held) heldOwners.add(owner);
+      else heldOwners.delete(owner);
+      for (const operation of active.values()) {
+        if (operation.owner !== owner) continue;
+        if (held) operation.pause();
+        else operation.resume();
+      }
+    },
+    stop() {
+      stopping = true;
+      for (const operation of active.values()) operation.cancel();
+    },
+    isStopping: () => stopping,
+    idle(owner) {
+      if (isIdle(owner)) return Promise.resolve();
+      return new Promise((resolve) => waiters.push({ owner, resolve }));
+    },
+  };
+}

@@ -1,0 +1,33 @@
+// Work of either kind (a process, a file tool) between the executor, which knows identity and replay, and the part
+// that does it.
+
+import type { BurrowError } from '../protocol/errors.ts';
+import type { Connection } from './connection.ts';
+
+/** A validated request that has not started. */
+export interface PreparedWork {
+  /** As given; null means derived from the digest. */
+  operationId: string | null;
+  carriesProtectedValues: boolean;
+  start(ticket: Ticket): RunningWork;
+}
+
+export interface RunningWork {
+  cancel(): void;
+  /** Stops reading the output of the work, for a peer that does not keep up. */
+  pause(): void;
+  resume(): void;
+}
+
+/** What started work needs to speak for its operation. Exactly one of the three endings is called, once. */
+export interface Ticket {
+  operationId: string;
+  idJson: string;
+  connection: Connection;
+  /** Journals the outcome, then answers with it. */
+  complete(outcomeJson: string): void;
+  /** Journals the outcome for replay although no frame can carry it, then answers with the error. */
+  completeUndeliverable(outcomeJson: string, error: BurrowError): void;
+  /** The work never started: answers with the error, nothing is journalled. */
+  refuse(error: BurrowError): void;
+}

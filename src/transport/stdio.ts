@@ -1,0 +1,49 @@
+// The gateway over standard input and output: lines in, frames out. At the end of input it finishes what runs and
+// answers it; a reader that went away ends it. It never answers on anything but `output`.
+
+import type { Readable, Writable } from 'node:stream';
+import type { Gateway } from '../gateway/gateway.ts';
+import { MAX_FRAME_BYTES } from '../protocol/defaults.ts';
+import { createLineSplitter } from '../protocol/json-lines.ts';
+import { createFrameWriter } from './frame-writer.ts';
+
+export interface StdioStreams {
+  input: Readable;
+  output: Writable;
+}
+
+export interface StdioServer {
+  /** `input_ended`: all work of this peer is answered. `output_closed`: nobody reads any more. */
+  ended: Promise<'input_ended' | 'output_closed'>;
+  /** Resolves when every frame sent so far left. */
+  flushed(): Promise<void>;
+}
+
+export function serveStdio(gateway: Gateway, { input, output }: StdioStreams): StdioServer {
+  const writer = createFrameWriter(output, {
+    onSaturated: (saturated) => session.setSaturated(saturated),
+    onOverfull(overfull) {
+      if (overfull) input.pause();
+      else input.resume();
+    },
+  });
+  const session = gateway.connect({ transport: 'stdio-jsonl', maxFrameBytes: MAX_FRAME_BYTES, send: writer.send });
+  const lines = createLineSplitter({
+    maxLineBytes: MAX_FRAME_BYTES,
+    onLine: (line) => session.receive(line),
+    onOversized: (head) => session.receiveOversized(head),
+  });
+
+  const ended = new Promise<'input_ended' | 'output_closed'>((resolve) => {
+    input.on('data', (chunk: Buffer) => lines.push(chunk));
+    const finish = (): void => {
+      lines.end();
+      session.idle().then(() => resolve('input_ended'), () => resolve('input_ended'));
+    };
+    input.once('end', finish);
+    input.once('error', finish);
+    output.on('error', () => resolve('output_closed'));
+    output.once('close', () => resolve('output_closed'));
+  });
+  return { ended, flushed: writer.flushed };
+}

@@ -7,8 +7,20 @@ export const GATEWAY_NAME = 'burrow-host-gateway';
 export const MAX_FRAME_BYTES = 2 * 1024 * 1024;
 /** Over TLS: deployed controllers hold the tail of one line and the head of the next against the same 2 MiB. */
 export const MAX_TLS_FRAME_BYTES = MAX_FRAME_BYTES - 128 * 1024;
-/** Deepest nesting taken in a request's params. */
+/** Of a line over the limit, this much is kept to recover its id. */
+export const MAX_OVERSIZED_HEAD_BYTES = 64 * 1024;
+/** Longest request id as JSON text: it is echoed in every answer and must leave room there. */
+export const MAX_ID_JSON_BYTES = 64 * 1024;
+/** Deepest nesting taken in a request's params, the params object itself being 1. */
 export const MAX_PARAMS_DEPTH = 1_000;
+/** More issues than this are counted, not listed. */
+export const MAX_ISSUES = 20;
+/** Longest message and longest path of an issue in an error. */
+export const MAX_ERROR_MESSAGE_BYTES = 4 * 1024;
+export const MAX_ISSUE_PATH_BYTES = 256;
+/** W3C Trace Context, section 3.3.1.5: the length that has to be passed on. */
+export const MAX_TRACESTATE_CHARACTERS = 512;
+export const MAX_TRACESTATE_MEMBERS = 32;
 
 export const DEFAULT_TIMEOUT_MS = 30_000;
 export const DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024;

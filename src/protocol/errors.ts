@@ -2,7 +2,14 @@
 // docs/errors.md is written from this table. Retired codes stay listed and are never reused with a new meaning.
 
 /** Where a code can appear. `envelope` codes travel as `type:"error"`, all others as `type:"response"`. */
-export type ErrorArea = 'envelope' | 'request' | 'operation' | 'transport' | 'controller' | 'filesystem' | 'local';
+export type ErrorArea =
+  | 'envelope'
+  | 'request'
+  | 'operation'
+  | 'transport'
+  | 'controller'
+  | 'filesystem'
+  | 'local';
 
 export interface ErrorRow {
   area: ErrorArea;
@@ -18,6 +25,7 @@ export interface ErrorRow {
   remedy: string;
 }
 
+// biome-ignore format: one row, one line
 const table = {
   invalid_json: row('envelope', 'The line is not JSON', 'Line is not valid JSON', 125, 'Send one JSON object per line, ended by a newline'),
   invalid_message: row('envelope', 'The line is JSON but not a request envelope', 'Line is not a request envelope', 125, 'Send {"id", "method", "params"} with a scalar id, a string method and an object of params'),

@@ -1,0 +1,141 @@
+// `burrow client`: the protocol from a terminal. Each verb sends one request and prints its answer; `exec` prints every
+// envelope of the operation as it comes; `raw` relays JSON lines both ways.
+
+import { once } from 'node:events';
+import { createGatewayClient, type GatewayClient } from '../client/client.ts';
+import { inProcess } from '../client/in-process.ts';
+import type { OpenChannel } from '../client/channel.ts';
+import { MAX_FRAME_BYTES } from '../protocol/defaults.ts';
+import { createLineSplitter } from '../protocol/json-lines.ts';
+import { silentLog } from '../support/log.ts';
+import { type Call, type Command, type Flag, UsageError } from './command.ts';
+import { reportEnd } from './evidence-text.ts';
+import { createLocalGateway } from './local-gateway.ts';
+import { EXIT, type System } from './system.ts';
+
+const JSON_FLAG: Record<string, Flag> = { json: { type: 'boolean', description: 'Print the result as one JSON line' } };
+
+export const clientCommand: Command = {
+  meta: { name: 'client', description: 'Speak the gateway protocol from a terminal' },
+  examples: [
+    { command: 'burrow client hello', does: 'print name, version and protocol version of a gateway' },
+    { command: `burrow client exec '{"command":"date"}'`, does: 'print every envelope of one operation' },
+  ],
+  subCommands: {
+    hello: async () => simple('hello', 'Print name, version and protocol version'),
+    health: async () => simple('health', 'Print status, active operations and the state of the journal'),
+    exec: async () => exec,
+    cancel: async () => cancel,
+    shutdown: async () => simple('shutdown', 'Ask the gateway to stop'),
+    raw: async () => raw,
+  },
+};
+
+const exec: Command = {
+  meta: { name: 'exec', description: 'Run process.exec and print every envelope as a JSON line' },
+  args: { params: { type: 'positional', description: 'The params of process.exec, as a JSON object', valueHint: 'JSON' } },
+  examples: [
+    { command: `burrow client exec '{"executable":"uname","args":["-a"]}'`, does: 'print accepted, streams, terminal and response' },
+    { command: `burrow client exec '{"command":"sleep 9","timeoutMs":500}'`, does: 'see the evidence of a timeout' },
+  ],
+  async run({ positionals, system }) {
+    const params = parseParams(positionals[0] ?? '');
+    const channel = await openLocal(system);
+    const request = `${JSON.stringify({ id: 'exec', method: 'process.exec', params })}\n`;
+    const answered = await new Promise<string>((resolve) => {
+      const opened = channel({
+        onFrame(frame) {
+          const text = frame.toString();
+          system.stdout.write(`${text}\n`);
+          if (/^\{"type":"(response|error)"/.test(text)) resolve(text);
+        },
+        onClosed: resolve,
+      });
+      opened.send(request);
+    });
+    return answered.startsWith('{"type":"response"') && answered.includes('"ok":true') ? EXIT.done : EXIT.unreachable;
+  },
+};
+
+const cancel: Command = {
+  meta: { name: 'cancel', description: 'Cancel a running operation' },
+  args: { id: { type: 'positional', description: 'The operation id' }, ...JSON_FLAG },
+  examples: [
+    { command: 'burrow client cancel build-42', does: 'ask for the end of operation build-42' },
+    { command: 'burrow client cancel build-42 --json', does: 'print {"operationId","cancelling"}' },
+  ],
+  run: (call) => ask(call, 'cancel', { operationId: call.positionals[0] }),
+};
+
+const raw: Command = {
+  meta: { name: 'raw', description: 'Relay JSON lines: requests from stdin, envelopes to stdout' },
+  examples: [
+    { command: `echo '{"id":1,"method":"health"}' | burrow client raw`, does: 'send one line as it is' },
+    { command: 'burrow client raw < requests.jsonl', does: 'send a file of requests' },
+  ],
+  async run({ system }) {
+    const channel = (await openLocal(system))({
+      onFrame: (frame) => {
+        if (!system.stdout.write(`${frame.toString()}\n`)) {
+          channel.pause();
+          system.stdout.once('drain', () => channel.resume());
+        }
+      },
+      onClosed: () => {},
+    });
+    const lines = createLineSplitter({
+      maxLineBytes: MAX_FRAME_BYTES,
+      onLine: (line) => channel.send(`${line.toString()}\n`),
+      onOversized: () => system.stderr.write(`burrow: A line over ${MAX_FRAME_BYTES} bytes was not sent (frame_too_large)\n`),
+    });
+    system.stdin.on('data', (chunk: Buffer) => lines.push(chunk));
+    await once(system.stdin, 'end');
+    lines.end();
+    await channel.close();
+    return EXIT.done;
+  },
+};
+
+function simple(method: 'hello' | 'health' | 'shutdown', description: string): Command {
+  return {
+    meta: { name: method, description },
+    args: JSON_FLAG,
+    examples: [
+      { command: `burrow client ${method}`, does: 'print the answer, one field a line' },
+      { command: `burrow client ${method} --json`, does: 'print it as one JSON line' },
+    ],
+    run: (call) => ask(call, method, {}),
+  };
+}
+
+async function ask({ flags, system }: Call, method: string, params: Record<string, unknown>): Promise<number> {
+  const client: GatewayClient = createGatewayClient(await openLocal(system));
+  const answer = await client.call(method, params);
+  await client.close();
+  if (answer.status !== 'ok') return reportEnd(answer, system.stderr);
+  system.stdout.write(flags['json'] === true ? `${JSON.stringify(answer.result)}\n` : fieldLines(answer.result));
+  return EXIT.done;
+}
+
+function fieldLines(result: Record<string, unknown>): string {
+  const width = Math.max(...Object.keys(result).map((name) => name.length));
+  const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+  return Object.entries(result)
+    .map(([name, value]) => `${name.padEnd(width)}  ${text(value)}\n`)
+    .join('');
+}
+
+function parseParams(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch {
+    // Told below, in the same words as a value of the wrong kind.
+  }
+  throw new UsageError('Argument JSON is not a JSON object', `Quote it for the shell: '{"command":"date"}'`);
+}
+
+async function openLocal(system: System): Promise<OpenChannel> {
+  const { gateway } = await createLocalGateway(system, { journal: { kind: 'memory' }, log: silentLog });
+  return inProcess(gateway);
+}

@@ -1,0 +1,122 @@
+// What a command is: citty's definition (name, arguments, sub-commands) with examples and a way to run that answers
+// an exit status. Arguments are read strictly: an unknown flag is refused with the nearest one that exists.
+
+import { parseArgs } from 'node:util';
+import type { ArgDef, CommandMeta } from 'citty';
+import type { System } from './system.ts';
+
+export type Flag = ArgDef & {
+  /** The flag may be given several times; its values are collected. */
+  multiple?: boolean;
+};
+
+export interface Call {
+  /** Values by name: a string, `true`, or an array for a flag that may repeat. Absent flags are undefined. */
+  flags: Readonly<Record<string, string | boolean | string[] | undefined>>;
+  positionals: readonly string[];
+  /** What stands after `--`; undefined when there is no `--`. */
+  rest: readonly string[] | undefined;
+  system: System;
+}
+
+export interface Example {
+  command: string;
+  does: string;
+}
+
+export interface Command {
+  meta: CommandMeta & { name: string; description: string };
+  args?: Record<string, Flag>;
+  /** How the arguments look in the usage line, when flags and names alone do not tell. */
+  usage?: string;
+  examples?: readonly Example[];
+  subCommands?: Readonly<Record<string, () => Promise<Command>>>;
+  run?(call: Call): Promise<number>;
+}
+
+/** A mistake in how a command was called: exit status 2, the sentence and a hint on stderr. */
+export class UsageError extends Error {
+  readonly hint: string | undefined;
+
+  constructor(message: string, hint?: string) {
+    super(message);
+    this.name = 'UsageError';
+    this.hint = hint;
+  }
+}
+
+/** Throws UsageError for an unknown flag, a missing value, or a positional argument that the command does not take. */
+export function parseCall(command: Command, rawArgs: readonly string[], system: System): Call {
+  const definitions = Object.entries(command.args ?? {});
+  const flagNames = definitions.filter(([, definition]) => definition.type !== 'positional');
+  const options = Object.fromEntries(flagNames.map(([name, definition]) => [name, optionConfig(definition)]));
+  const positionalNames = definitions.filter(([, definition]) => definition.type === 'positional');
+  const separator = rawArgs.indexOf('--');
+  const own = separator === -1 ? rawArgs : rawArgs.slice(0, separator);
+  const rest = separator === -1 ? undefined : rawArgs.slice(separator + 1);
+  try {
+    const { values, positionals } = parseArgs({ args: [...own], options, strict: true, allowPositionals: true });
+    requirePositionals(positionalNames, positionals, rest !== undefined);
+    return { flags: values as Call['flags'], positionals, rest, system };
+  } catch (error) {
+    throw error instanceof UsageError ? error : usageErrorFrom(error, own, Object.keys(options));
+  }
+}
+
+/** The candidate that needs the fewest edits, when it is near enough to be a slip of the hand. */
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  const ranked = candidates
+    .map((candidate) => ({ candidate, distance: editDistance(word, candidate) }))
+    .sort((a, b) => a.distance - b.distance);
+  const best = ranked[0];
+  return best !== undefined && best.distance <= Math.max(1, Math.floor(word.length / 3)) ? best.candidate : undefined;
+}
+
+function optionConfig(definition: Flag): { type: 'string' | 'boolean'; short?: string; multiple?: boolean } {
+  const alias = 'alias' in definition && typeof definition.alias === 'string' ? definition.alias : undefined;
+  return {
+    type: definition.type === 'boolean' ? 'boolean' : 'string',
+    ...(alias === undefined ? {} : { short: alias }),
+    ...(definition.multiple === true ? { multiple: true } : {}),
+  };
+}
+
+function requirePositionals(definitions: readonly [string, Flag][], given: readonly string[], hasRest: boolean): void {
+  const missing = definitions[given.length];
+  if (missing !== undefined && missing[1].required !== false && !hasRest) {
+    throw new UsageError(`Argument ${missing[0].toUpperCase()} is missing`);
+  }
+  const surplus = given[definitions.length];
+  const takesMany = definitions.at(-1)?.[1].multiple === true;
+  if (surplus !== undefined && !takesMany) {
+    throw new UsageError(`Argument "${surplus}" is not expected`, 'A command to run stands after "--"');
+  }
+}
+
+function usageErrorFrom(error: unknown, args: readonly string[], known: readonly string[]): Error {
+  if (!(error instanceof Error) || !('code' in error)) return error as Error;
+  if (error.code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
+    const flag = /'(-[^']*)'/.exec(error.message)?.[1] ?? args.find((arg) => arg.startsWith('-')) ?? '';
+    const near = nearest(flag.replace(/^-+/, ''), known);
+    return new UsageError(`Flag "${flag}" is not known`, near === undefined ? undefined : `Did you mean "--${near}"?`);
+  }
+  if (error.code === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE') return new UsageError(firstSentence(error.message));
+  return error;
+}
+
+function firstSentence(text: string): string {
+  return (text.split(/\n|\. /)[0] ?? text).replace(/^Option /, 'Flag ').replace(/'/g, '"');
+}
+
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const current = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const substitution = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      current.push(Math.min(substitution, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous[b.length] ?? 0;
+}

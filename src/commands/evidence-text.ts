@@ -1,0 +1,60 @@
+// Evidence for people: a few readable lines, and the exit status that a command deserves.
+
+import { constants } from 'node:os';
+import * as v from 'valibot';
+import type { CallAnswer } from '../client/client.ts';
+import { ERRORS } from '../protocol/errors.ts';
+import { type ProcessEvidence, ProcessEvidenceSchema } from '../protocol/evidence.ts';
+import { formatDurationMs, formatSizeBytes } from '../support/durations.ts';
+import { EXIT, type OutputStream } from './system.ts';
+
+/** Throws when a gateway sent something else: its contract is broken. */
+export function readEvidence(outcome: unknown): ProcessEvidence {
+  const parsed = v.safeParse(ProcessEvidenceSchema, outcome);
+  if (!parsed.success) throw new Error('Gateway answered without process evidence; compare the versions of both ends');
+  return parsed.output;
+}
+
+/** As env(1), timeout(1) and ssh(1) do: 124 timed out, 130 cancelled, 128+n for signal n, else the command's own. */
+export function exitStatusOf(evidence: ProcessEvidence): number {
+  if (evidence.timedOut) return EXIT.timedOut;
+  if (evidence.cancelled) return EXIT.interrupted;
+  if (evidence.signal !== null) return 128 + (constants.signals[evidence.signal as NodeJS.Signals] ?? 0);
+  return evidence.exitCode ?? EXIT.failed;
+}
+
+/** Says why there is no evidence, and answers the exit status. */
+export function reportEnd(answer: Exclude<CallAnswer, { status: 'ok' }>, stderr: OutputStream): number {
+  if (answer.status === 'unreachable') {
+    stderr.write(`burrow: Gateway went away: ${answer.reason}\n`);
+    return EXIT.unreachable;
+  }
+  const { code, message, details } = answer.error;
+  stderr.write(`burrow: ${message} (${code})\n`);
+  for (const issue of details.issues ?? []) stderr.write(`burrow: ${issue.path}: ${issue.message}\n`);
+  const known = Object.hasOwn(ERRORS, code) ? ERRORS[code as keyof typeof ERRORS] : undefined;
+  if (known !== undefined) stderr.write(`burrow: ${known.remedy}\n`);
+  if (code === 'spawn_failed') return details.errno === 'ENOENT' ? EXIT.notFound : EXIT.notExecutable;
+  return known?.exitStatus ?? EXIT.unreachable;
+}
+
+/** Five lines: how it ended, when, where, as whom, and what it wrote. */
+export function summarise(evidence: ProcessEvidence): string {
+  const ended = evidence.signal === null ? `exit ${evidence.exitCode ?? 'unknown'}` : `signal ${evidence.signal}`;
+  const flags = (['timedOut', 'cancelled', 'truncated', 'lingering', 'invalidUtf8', 'transportTruncated'] as const).filter(
+    (flag) => evidence[flag] === true,
+  );
+  const lines = [
+    ['ended', [ended, ...flags].join(', ')],
+    ['took', `${formatDurationMs(evidence.durationMs)} from ${evidence.startedAt}`],
+    ['ran', evidence.mode === 'shell' ? `shell: ${evidence.command}` : [evidence.executable, ...evidence.args].join(' ')],
+    ['in', `${evidence.cwd} on ${evidence.hostname} as uid ${evidence.effectiveUid}, gid ${evidence.effectiveGid}`],
+    ['stdout', outputLine(evidence.stdout, evidence.stdoutDigest)],
+    ['stderr', outputLine(evidence.stderr, evidence.stderrDigest)],
+  ];
+  return lines.map(([name, text]) => `burrow: ${name?.padEnd(6)} ${text}\n`).join('');
+}
+
+function outputLine(text: string, digest: string): string {
+  return `${formatSizeBytes(Buffer.byteLength(text))}, sha256 ${digest.slice(0, 16)}…`;
+}

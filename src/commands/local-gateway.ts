@@ -1,0 +1,48 @@
+// Wires a real gateway of this host: launcher, clock, journal, environment. Used by the daemon and by every command
+// that runs its own private gateway.
+
+import { hostname } from 'node:os';
+import { createGateway, type Gateway } from '../gateway/gateway.ts';
+import { type Journal, type JournalOptions, openJournal } from '../gateway/journal/journal.ts';
+import { createChildEnvironment } from '../process/environment.ts';
+import { launchWithNode } from '../process/launcher.ts';
+import { runProcess } from '../process/process.ts';
+import { DEFAULT_MAX_ACTIVE_OPERATIONS } from '../protocol/defaults.ts';
+import type { Log } from '../support/log.ts';
+import { VERSION } from '../version.ts';
+import type { System } from './system.ts';
+
+export interface LocalGatewayOptions {
+  journal: JournalOptions['location'];
+  log: Log;
+  maxActiveOperations?: number;
+  onShutdownRequest?: () => void;
+}
+
+export interface LocalGateway {
+  gateway: Gateway;
+  journal: Journal;
+}
+
+export async function createLocalGateway(system: System, options: LocalGatewayOptions): Promise<LocalGateway> {
+  const { clock } = system;
+  const { log } = options;
+  const journal = await openJournal({ location: options.journal }, { clock, log });
+  const deps = { launch: launchWithNode, clock, identity: { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0, hostname } };
+  const gateway = createGateway(
+    {
+      clock,
+      log,
+      version: VERSION,
+      journal,
+      cwd: system.cwd,
+      childEnvironment: createChildEnvironment(system.env),
+      startProcess: (request, events) => runProcess(request, events, deps),
+    },
+    {
+      maxActiveOperations: options.maxActiveOperations ?? DEFAULT_MAX_ACTIVE_OPERATIONS,
+      onShutdownRequest: options.onShutdownRequest ?? (() => {}),
+    },
+  );
+  return { gateway, journal };
+}

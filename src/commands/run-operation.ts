@@ -1,0 +1,52 @@
+// Runs one operation for a person: output goes to the caller's streams as it comes, a slow reader holds the command
+// back, Ctrl-C cancels and waits for the evidence, a second one gives up.
+
+import { randomUUID } from 'node:crypto';
+import type { CallAnswer, GatewayClient } from '../client/client.ts';
+import type { OutputStream, System } from './system.ts';
+
+export interface Run {
+  client: GatewayClient;
+  method: 'process.exec' | 'filesystem.execute';
+  params: Record<string, unknown>;
+  /** Where the output goes; undefined: nowhere. */
+  streams: { stdout: OutputStream; stderr: OutputStream } | undefined;
+  system: System;
+}
+
+export interface Ended {
+  answer: CallAnswer;
+  interruptedBy: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | undefined;
+}
+
+export async function runOperation({ client, method, params, streams, system }: Run): Promise<Ended> {
+  // An id of our own, so that a cancel can name the operation before it was accepted.
+  const operationId = typeof params['operationId'] === 'string' ? params['operationId'] : randomUUID();
+  let interruptedBy: Ended['interruptedBy'];
+  const { promise: givenUp, resolve: giveUp } = Promise.withResolvers<CallAnswer>();
+  const cancel = (): void => void client.call('cancel', { operationId });
+  const interrupt = (signal: NonNullable<Ended['interruptedBy']>) => (): void => {
+    if (interruptedBy !== undefined) return giveUp({ status: 'unreachable', reason: 'given up before the evidence came' });
+    interruptedBy = signal;
+    cancel();
+  };
+  const releases = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) => system.onSignal(signal, interrupt(signal)));
+  if (streams !== undefined) {
+    for (const stream of Object.values(streams)) stream.once('close', cancel);
+  }
+
+  const running = client.execute(method, { ...params, operationId }, {
+    onStream({ stream, data }) {
+      const target = streams?.[stream];
+      if (target === undefined || data === '' || !target.writable || target.write(data)) return;
+      client.pause();
+      target.once('drain', () => client.resume());
+    },
+  });
+  const answer = await Promise.race([running, givenUp]);
+  for (const release of releases) release();
+  if (streams !== undefined) {
+    for (const stream of Object.values(streams)) stream.removeListener('close', cancel);
+  }
+  return { answer, interruptedBy };
+}

@@ -1,0 +1,31 @@
+// The world as a command sees it. `main.ts` hands in the real one; nothing below the commands knows it.
+
+import type { Readable, Writable } from 'node:stream';
+import type { Clock } from '../support/clock.ts';
+
+/** Streams of a terminal say so; `columns` is its width. */
+export type OutputStream = Writable & { isTTY?: boolean; columns?: number };
+
+export interface System {
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  stdin: Readable & { isTTY?: boolean };
+  stdout: OutputStream;
+  stderr: OutputStream;
+  clock: Clock;
+  /** Calls `handler` for each such signal until the answer is called. */
+  onSignal(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP', handler: () => void): () => void;
+}
+
+/** Exit statuses that scripts rely on (docs and `--help` name them). */
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  configuration: 78,
+  timedOut: 124,
+  unreachable: 125,
+  notExecutable: 126,
+  notFound: 127,
+  interrupted: 130,
+} as const;

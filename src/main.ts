@@ -1,0 +1,62 @@
+// The entry: builds the real system, hands it to the command that the arguments name, and sets the exit status.
+// Nothing else in burrow ends the process.
+
+import { runCli } from './commands/cli.ts';
+import type { System } from './commands/system.ts';
+import { systemClock } from './support/clock.ts';
+
+function main(): void {
+  const system: System = {
+    env: process.env,
+    cwd: currentDirectory(),
+    // Asked for on first use: each costs start-up time and touches its descriptor.
+    get stdin() {
+      return process.stdin;
+    },
+    get stdout() {
+      return quietOnError(process.stdout);
+    },
+    get stderr() {
+      return quietOnError(process.stderr);
+    },
+    clock: systemClock,
+    onSignal(signal, handler) {
+      process.on(signal, handler);
+      return () => process.removeListener(signal, handler);
+    },
+  };
+  // In the binary as under Node.js, arguments start at 2.
+  runCli(process.argv.slice(2), system).then(exitWhenWritten, exitWhenWritten);
+}
+
+/** A reader that goes away (`| head`) is no crash; commands that care watch for the stream's close. */
+function quietOnError<T extends NodeJS.WriteStream>(stream: T): T {
+  if (stream.listenerCount('error') === 0) stream.on('error', () => {});
+  return stream;
+}
+
+/** Output on a pipe leaves asynchronously: what was written must be out before the process ends. */
+function exitWhenWritten(status: unknown): void {
+  const code = typeof status === 'number' ? status : 1;
+  process.exitCode = code;
+  let open = 2;
+  const done = (): void => {
+    open -= 1;
+    if (open === 0) process.exit(code);
+  };
+  for (const stream of [process.stdout, process.stderr]) {
+    if (!stream.writable) done();
+    else stream.write('', done);
+  }
+}
+
+/** The directory may have been removed under us; `/` is then where relative paths start. */
+function currentDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return '/';
+  }
+}
+
+main();

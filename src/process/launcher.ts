@@ -79,72 +79,93 @@ export const launchWithNode: Launch = (request, events) => {
   }
   // A kill that is not permitted comes as 'error' too; its sender already learned it from the false it got.
   child.on('error', ignore);
-  return superviseChild(child, child.pid, events);
+  return new NodeChild(child, child.pid, events);
 };
 
-function superviseChild(child: ChildProcess, pid: number, events: LaunchEvents): Child {
-  // What Node types as plain streams are sockets here: it makes its pipes from socket pairs. Both exist, for stdio asks for them.
-  const stdout = child.stdout as Socket;
-  const stderr = child.stderr as Socket;
-  let receiver: LaunchEvents | null = events;
-  let onDiscarded: (() => void) | null = null;
-  let openPipes = 2;
-  let isPaused = false;
+/** Owns the two output pipes of a started process. */
+class NodeChild implements Child {
+  readonly pid: number;
+  readonly stdin: ChildInput | null;
+  readonly #child: ChildProcess;
+  readonly #stdout: Socket;
+  readonly #stderr: Socket;
+  #receiver: LaunchEvents | null;
+  #onDiscarded: (() => void) | null = null;
+  #openPipes = 2;
+  #isPaused = false;
 
-  const listen = (pipe: Socket, stream: OutputStream): void => {
+  constructor(child: ChildProcess, pid: number, events: LaunchEvents) {
+    this.pid = pid;
+    this.#child = child;
+    this.#receiver = events;
+    // What Node types as plain streams are sockets here: it makes its pipes from socket pairs. Both exist, for stdio asks for them.
+    this.#stdout = child.stdout as Socket;
+    this.#stderr = child.stderr as Socket;
+    this.stdin = child.stdin === null ? null : createChildInput(child.stdin as Socket);
+    this.#listen(this.#stdout, 'stdout');
+    this.#listen(this.#stderr, 'stderr');
+    child.on('exit', (exitCode, signal) => {
+      // Node resumes all pipes two ticks after an exit (flushStdio), which would undo a pause.
+      if (this.#isPaused) process.nextTick(() => process.nextTick(() => this.#holdPipes()));
+      events.onExit(exitCode, signal);
+    });
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    this.#holdPipes();
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#stdout.resume();
+    this.#stderr.resume();
+  }
+
+  signal(signal: NodeJS.Signals): boolean {
+    return this.#child.kill(signal);
+  }
+
+  signalGroup(signal: NodeJS.Signals): boolean {
+    const hasEnded = this.#child.exitCode !== null || this.#child.signalCode !== null;
+    return !hasEnded && signalNumber(-this.pid, signal);
+  }
+
+  closePipes(): void {
+    this.#receiver = null;
+    this.#stdout.destroy();
+    this.#stderr.destroy();
+  }
+
+  discardOutput(onEnded: () => void): void {
+    this.#receiver = null;
+    this.#onDiscarded = onEnded;
+    this.#isPaused = false;
+    this.#stdout.resume().unref();
+    this.#stderr.resume().unref();
+    if (this.#openPipes === 0) onEnded();
+  }
+
+  #listen(pipe: Socket, stream: OutputStream): void {
     let isOpen = true;
     const end = (): void => {
       if (!isOpen) return;
       isOpen = false;
-      openPipes -= 1;
-      receiver?.onPipeEnd(stream);
-      if (openPipes === 0) onDiscarded?.();
+      this.#openPipes -= 1;
+      this.#receiver?.onPipeEnd(stream);
+      if (this.#openPipes === 0) this.#onDiscarded?.();
     };
-    pipe.on('data', (chunk: Buffer) => receiver?.onChunk(stream, chunk));
+    pipe.on('data', (chunk: Buffer) => this.#receiver?.onChunk(stream, chunk));
     pipe.on('end', end);
     pipe.on('error', end);
-  };
-  const pausePipes = (): void => {
-    if (!isPaused) return;
-    stdout.pause();
-    stderr.pause();
-  };
-  listen(stdout, 'stdout');
-  listen(stderr, 'stderr');
-  child.on('exit', (exitCode, signal) => {
-    // Node resumes all pipes two ticks after an exit (flushStdio), which would undo a pause.
-    if (isPaused) process.nextTick(() => process.nextTick(pausePipes));
-    events.onExit(exitCode, signal);
-  });
+  }
 
-  return {
-    pid,
-    stdin: child.stdin === null ? null : createChildInput(child.stdin as Socket),
-    pause() {
-      isPaused = true;
-      pausePipes();
-    },
-    resume() {
-      if (!isPaused) return;
-      isPaused = false;
-      stdout.resume();
-      stderr.resume();
-    },
-    signal: (signal) => child.kill(signal),
-    signalGroup: (signal) => hasNotEnded(child) && signalNumber(-pid, signal),
-    closePipes() {
-      receiver = null;
-      stdout.destroy();
-      stderr.destroy();
-    },
-    discardOutput(onEnded) {
-      receiver = null;
-      onDiscarded = onEnded;
-      isPaused = false;
-      for (const pipe of [stdout, stderr]) pipe.resume().unref();
-      if (openPipes === 0) onEnded();
-    },
-  };
+  #holdPipes(): void {
+    if (!this.#isPaused) return;
+    this.#stdout.pause();
+    this.#stderr.pause();
+  }
 }
 
 function createChildInput(pipe: Socket): ChildInput {
@@ -167,10 +188,6 @@ function createChildInput(pipe: Socket): ChildInput {
       onClosed = callback;
     },
   };
-}
-
-function hasNotEnded(child: ChildProcess): boolean {
-  return child.exitCode === null && child.signalCode === null;
 }
 
 function signalNumber(number: number, signal: NodeJS.Signals): boolean {

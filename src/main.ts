@@ -25,6 +25,12 @@ function main(): void {
       return () => process.removeListener(signal, handler);
     },
   };
+  // The last resort, so that even a fault of ours is one line to a person; BURROW_DEBUG shows where it happened.
+  process.on('uncaughtException', (error) => {
+    const detail = process.env['BURROW_DEBUG'] === undefined ? error.message : error.stack;
+    system.stderr.write(`burrow: ${detail} (internal_error)\n`);
+    process.exit(1);
+  });
   // In the binary as under Node.js, arguments start at 2.
   runCli(process.argv.slice(2), system).then(exitWhenWritten, exitWhenWritten);
 }

@@ -119,7 +119,7 @@ export function createGatewayClient(open: OpenChannel): GatewayClient {
   };
 }
 
-function refused(error: { code: string; message?: string; [field: string]: unknown }): CallAnswer {
+function refused(error: { code: string; message?: string | undefined; [field: string]: unknown }): CallAnswer {
   const { code, message, ...details } = error;
   return { status: 'refused', error: { code, message: message ?? code, details } };
 }

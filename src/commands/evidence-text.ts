@@ -12,7 +12,8 @@ import { EXIT, type OutputStream } from './system.ts';
 export function readEvidence(outcome: unknown): ProcessEvidence {
   const parsed = v.safeParse(ProcessEvidenceSchema, outcome);
   if (!parsed.success) throw new Error('Gateway answered without process evidence; compare the versions of both ends');
-  return parsed.output;
+  // JSON has no undefined: an optional field is there or it is not.
+  return parsed.output as ProcessEvidence;
 }
 
 /** As env(1), timeout(1) and ssh(1) do: 124 timed out, 130 cancelled, 128+n for signal n, else the command's own. */

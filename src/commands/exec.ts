@@ -54,7 +54,7 @@ function explainCut(evidence: ReturnType<typeof readEvidence>, { system }: Call)
   const say = (text: string): void => void system.stderr.write(`burrow: ${text}\n`);
   if (evidence.timedOut) {
     say(evidence.timeoutReason === 'deadlineMs' ? 'Ended at its deadline' : `Ended after ${evidence.timeoutMs} ms (raise --timeout)`);
-  } else if (evidence.truncated) say('Output was cut and the command ended at the output limit (raise --max-output)');
+  } else if (evidence.truncated && evidence.killed) say('Output was cut and the command ended at the output limit (raise --max-output)');
   if (evidence.invalidUtf8 === true) say('Output was not UTF-8 text: bytes were replaced (encode binary output, such as with base64)');
 }
 

@@ -1,12 +1,9 @@
 // Wires a real gateway of this host: launcher, clock, journal, environment. Used by the daemon and by every command
 // that runs its own private gateway.
 
-import { hostname } from 'node:os';
 import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import { type Journal, type JournalOptions, openJournal } from '../gateway/journal/journal.ts';
-import { createChildEnvironment } from '../process/environment.ts';
-import { launchWithNode } from '../process/launcher.ts';
-import { runProcess } from '../process/process.ts';
+import { createChildEnvironment, createProcessDeps, runProcess } from '../process/process.ts';
 import { DEFAULT_MAX_ACTIVE_OPERATIONS } from '../protocol/defaults.ts';
 import type { Log } from '../support/log.ts';
 import { VERSION } from '../version.ts';
@@ -28,7 +25,7 @@ export async function createLocalGateway(system: System, options: LocalGatewayOp
   const { clock } = system;
   const { log } = options;
   const journal = await openJournal({ location: options.journal }, { clock, log });
-  const deps = { launch: launchWithNode, clock, identity: { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0, hostname } };
+  const deps = createProcessDeps(clock);
   const gateway = createGateway(
     {
       clock,

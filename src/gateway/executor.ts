@@ -66,7 +66,7 @@ function start(work: PreparedWork, identified: Identified, deps: ExecutorDeps): 
     completeUndeliverable: (outcomeJson, error) => record(outcomeJson, () => encodeFailure(idJson, error)),
     refuse: (error) => end(encodeFailure(idJson, error)),
   });
-  if (!ended) deps.operations.add({ id: operationId, requestDigest: digest, owner: connection, ...running });
+  if (!ended) deps.operations.add({ id: operationId, requestDigest: digest, owner: connection, work: running });
 }
 
 async function replay(identified: Identified, deps: ExecutorDeps): Promise<void> {

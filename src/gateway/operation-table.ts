@@ -2,15 +2,14 @@
 // of them (or all of one connection) have ended. Bounded by the limit of active operations.
 
 import { BurrowError } from '../protocol/errors.ts';
+import type { RunningWork } from './work.ts';
 
 export interface Operation {
   id: string;
   requestDigest: string;
   /** The connection that asked for it: only compared, never used. */
   owner: object;
-  cancel(): void;
-  pause(): void;
-  resume(): void;
+  work: RunningWork;
 }
 
 export interface OperationTable {
@@ -60,8 +59,8 @@ export function createOperationTable(maxActive: number): OperationTable {
     },
     add(operation) {
       active.set(operation.id, operation);
-      if (heldOwners.has(operation.owner)) operation.pause();
-      if (stopping) operation.cancel();
+      if (heldOwners.has(operation.owner)) operation.work.pause();
+      if (stopping) operation.work.cancel();
     },
     remove(id) {
       active.delete(id);
@@ -73,7 +72,7 @@ export function createOperationTable(maxActive: number): OperationTable {
     ids: () => [...active.keys()],
     cancel(id) {
       const operation = active.get(id);
-      operation?.cancel();
+      operation?.work.cancel();
       return operation !== undefined;
     },
     holdBack(owner, held) {
@@ -81,13 +80,13 @@ export function createOperationTable(maxActive: number): OperationTable {
       else heldOwners.delete(owner);
       for (const operation of active.values()) {
         if (operation.owner !== owner) continue;
-        if (held) operation.pause();
-        else operation.resume();
+        if (held) operation.work.pause();
+        else operation.work.resume();
       }
     },
     stop() {
       stopping = true;
-      for (const operation of active.values()) operation.cancel();
+      for (const operation of active.values()) operation.work.cancel();
     },
     isStopping: () => stopping,
     idle(owner) {

@@ -6,11 +6,10 @@ import { encodeAccepted, encodeStream, encodeTerminal } from '../protocol/envelo
 import { BurrowError } from '../protocol/errors.ts';
 import type { ProcessEvidence } from '../protocol/evidence.ts';
 import { type ExecParams, parseExecParams } from '../protocol/exec-params.ts';
-import { fitEvidence, outcomeBudgetBytes } from '../protocol/frame.ts';
+import { fitEvidence, type OutputTotals, outcomeBudgetBytes } from '../protocol/frame.ts';
 import type { Request } from '../protocol/request.ts';
-import type { ProcessEvents, ProcessRequest, RunningProcess } from '../process/process.ts';
+import type { ChildEnvironment, ProcessEvents, ProcessRequest, RunningProcess } from '../process/process.ts';
 import type { Clock } from '../support/clock.ts';
-
 import type { PreparedWork, RunningWork, Ticket } from './work.ts';
 
 export interface ProcessOperationDeps {
@@ -18,7 +17,7 @@ export interface ProcessOperationDeps {
   /** Where relative and absent working directories start. */
   cwd: string;
   /** The whole environment of a child: the host's, less what is private to the daemon, plus the additions. */
-  childEnvironment(additions: readonly (readonly [name: string, value: string])[]): Record<string, string>;
+  childEnvironment: ChildEnvironment;
   startProcess(request: ProcessRequest, events: ProcessEvents): RunningProcess;
 }
 
@@ -47,7 +46,8 @@ function startProcess(params: ExecParams, ticket: Ticket, deps: ProcessOperation
       connection.send(encodeStream({ operationIdJson, stream, seq, data, truncated }));
     },
     onEnd(evidence) {
-      const fitted = fitEvidence(evidence, outcomeBudgetBytes(connection.maxFrameBytes, ticket.idJson, operationId));
+      const budgetBytes = outcomeBudgetBytes(connection.maxFrameBytes, ticket.idJson, operationId);
+      const fitted = fitEvidence(evidence, budgetBytes, totalsOf(evidence));
       if (fitted.status === 'too_large') {
         const error = new BurrowError('output_frame_too_large', { operationId });
         return ticket.completeUndeliverable(JSON.stringify(withoutText(evidence)), error);
@@ -71,6 +71,12 @@ function processRequest(params: ExecParams, deps: ProcessOperationDeps): Process
     deadlineMs: params.deadlineMs,
     maxOutputBytes: params.maxOutputBytes,
   };
+}
+
+/** The capture keeps no more than a frame can carry: the shares of the streams follow what was really written. */
+function totalsOf(evidence: ProcessEvidence): OutputTotals {
+  if (evidence.transportTruncated !== true) return {};
+  return { stdoutTotalBytes: evidence.stdoutBytes ?? 0, stderrTotalBytes: evidence.stderrBytes ?? 0 };
 }
 
 /** An outcome that no frame can carry is kept for the record of what ran; a replay of it fails the same way. */

@@ -41,7 +41,7 @@ const table = {
   command_or_executable_required: row('request', 'No execution form was given', 'Neither "command" nor "executable" is given', 2, 'Give command (a shell string) or executable with args'),
   args_with_command_invalid: row('request', 'args were given beside a shell command', 'Parameter "args" is given beside "command"', 2, 'Put the arguments into command, or use executable with args'),
   env_invalid: row('request', 'env is not a map of usable names to scalar values', 'Parameter "env" is not valid', 2, 'Use names that are not empty and hold no "=" or zero byte, and string values without zero bytes'),
-  cwd_invalid: row('request', 'cwd is not a directory that can be entered', 'Parameter "cwd" is not a usable directory', 2, 'Give the path of an existing directory that the gateway may enter'),
+  cwd_invalid: row('request', 'cwd is not a directory that can be entered', 'Parameter "cwd" is not a usable directory', 125, 'Give the path of an existing directory that the gateway may enter'),
   trace_context_invalid: row('request', 'traceContext is not W3C version 00', 'Parameter "traceContext" is not valid', 2, 'Send a version-00 traceparent and an optional tracestate'),
   telemetry_config_invalid: row('request', 'The telemetry configuration is not valid', 'Telemetry configuration is not valid', 2, 'Send enabled, an http(s) endpoint without credentials, and valid header names and values'),
   stopping: row('request', 'The daemon is stopping and takes no new work', 'Gateway is stopping and takes no new work', 125, 'Retry the same operation id once the gateway is back', true),

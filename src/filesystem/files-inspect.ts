@@ -1,0 +1,44 @@
+// files_inspect: what a path is, without opening it and without following it. A missing path is an answer, not a failure.
+
+import { lstat, readlink } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import * as v from 'valibot';
+import { PathSchema } from './arguments.ts';
+import { defineTool, errnoOf, resolvePath, type ToolAnswer, type ToolContext } from './tool.ts';
+
+const InspectSchema = v.object({ path: PathSchema });
+
+export const filesInspect = defineTool('path', InspectSchema, inspect);
+
+async function inspect(asked: v.InferOutput<typeof InspectSchema>, context: ToolContext): Promise<ToolAnswer> {
+  const path = resolvePath(context, asked.path);
+  const stats = await statsOrMissing(path);
+  if (stats === undefined) {
+    const absent = { path, exists: false, type: null, size: null, modifiedAt: null, symlinkTarget: null };
+    return { fields: absent, warnings: [] };
+  }
+  const fields = {
+    path,
+    exists: true,
+    type: typeOf(stats),
+    size: stats.size,
+    modifiedAt: stats.mtime.toISOString(),
+    symlinkTarget: stats.isSymbolicLink() ? await readlink(path) : null,
+  };
+  return { fields, warnings: [] };
+}
+
+async function statsOrMissing(path: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(path);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function typeOf(stats: Stats): 'file' | 'directory' | 'symlink' | 'other' {
+  if (stats.isFile()) return 'file';
+  if (stats.isDirectory()) return 'directory';
+  return stats.isSymbolicLink() ? 'symlink' : 'other';
+}

@@ -1,0 +1,97 @@
+// operations.json: {"entries":[…]} with one record line per entry, so that it is plain JSON for everybody and can still
+// be read back line by line, by offset. It is only ever replaced whole: temporary file, flush, rename, flush of the name.
+import { constants } from 'node:fs';
+import type { Clock } from '../../support/clock.ts';
+import type { Entry } from './entry-index.ts';
+import { ignoreFailure, type JournalFs, writeFully } from './journal-fs.ts';
+import type { JournalPaths } from './journal-paths.ts';
+import { decodeRecord, encodeRecord } from './record-line.ts';
+import { type Location, Segment } from './segment.ts';
+
+export const FOLDED_HEAD = Buffer.from('{"entries":[\n');
+export const FOLDED_END = ']}';
+const TEMPORARY_FLAGS = constants.O_CREAT | constants.O_EXCL | constants.O_RDWR;
+/** Lines are gathered to writes of this size; one longer line is written by itself. */
+const WRITE_BYTES = 256 * 1024;
+
+export interface FoldDeps {
+  files: JournalFs;
+  clock: Clock;
+  paths: JournalPaths;
+  /** Called when the new file is safe on disk and is about to take the name. */
+  beforeReplace: () => Promise<void>;
+}
+
+export interface FoldedFile {
+  segment: Segment;
+  /** Where each entry lies now. An entry that could not be read back is not in it. */
+  locations: Map<Entry, Location>;
+}
+
+/** Writes the entries as the new folded file. On failure the old one is as it was, and no temporary file is left. */
+export async function writeFolded(entries: Entry[], deps: FoldDeps): Promise<FoldedFile> {
+  const { files, paths } = deps;
+  await ignoreFailure(files.unlink(paths.temporary));
+  const fd = await files.open(paths.temporary, TEMPORARY_FLAGS, 0o600);
+  try {
+    const segment = new Segment(files, fd, 0);
+    const locations = await writeEntries(segment, entries, deps);
+    await files.sync(fd);
+    await deps.beforeReplace();
+    await files.rename(paths.temporary, paths.folded);
+    await files.syncDirectoryOf(paths.folded);
+    return { segment, locations };
+  } catch (error) {
+    await ignoreFailure(files.close(fd));
+    await ignoreFailure(files.unlink(paths.temporary));
+    throw error;
+  }
+}
+
+async function writeEntries(
+  segment: Segment,
+  entries: Entry[],
+  deps: FoldDeps,
+): Promise<Map<Entry, Location>> {
+  const locations = new Map<Entry, Location>();
+  let parts: Buffer[] = [FOLDED_HEAD];
+  let partsBytes = FOLDED_HEAD.length;
+  const flush = async (): Promise<void> => {
+    await writeFully(deps.files, segment.fd, Buffer.concat(parts), segment.sizeBytes);
+    segment.sizeBytes += partsBytes;
+    parts = [];
+    partsBytes = 0;
+  };
+  const push = (bytes: Buffer): void => {
+    parts.push(bytes);
+    partsBytes += bytes.length;
+  };
+  for (const entry of entries) {
+    const line = await renewedLine(entry, deps.clock);
+    if (line === undefined) continue;
+    if (locations.size > 0) push(Buffer.from(',\n'));
+    locations.set(entry, { segment, offsetBytes: segment.sizeBytes + partsBytes, lengthBytes: line.length });
+    push(line);
+    if (partsBytes >= WRITE_BYTES) await flush();
+  }
+  push(Buffer.from(`${locations.size > 0 ? '\n' : ''}${FOLDED_END}\n`));
+  await flush();
+  return locations;
+}
+
+/** The entry's line with its end on today's wall clock, which may have been set since the outcome was logged. */
+async function renewedLine(entry: Entry, clock: Clock): Promise<Buffer | undefined> {
+  const resultText = await readResultText(entry);
+  if (resultText === undefined) return undefined;
+  const expiresAtMs = Math.round(clock.wallMs() + entry.expiresAtMonotonicMs - clock.monotonicMs());
+  return encodeRecord({ id: entry.id, requestDigest: entry.requestDigest, expiresAtMs }, resultText);
+}
+
+/** The outcome's JSON text; undefined when its bytes on disk are no longer those that were written. */
+export async function readResultText(entry: Entry): Promise<string | undefined> {
+  const { text, location } = entry;
+  if (text !== undefined || location === undefined) return text;
+  const line = await location.segment.read(location.offsetBytes, location.lengthBytes);
+  const record = line === undefined ? undefined : decodeRecord(line);
+  return record?.id === entry.id ? record.resultText() : undefined;
+}

@@ -1,0 +1,313 @@
+// The journal's files while they are in use: taking them (lock, load, repair), appending to the log, and folding the log
+// into operations.json. Calls of take(), append() and maintain() must not overlap; a fold runs beside appends.
+// What is acknowledged here survives kill -9 and a power cut. Nothing here decides what a failure means for an operation.
+import { constants } from 'node:fs';
+import type { Clock } from '../../support/clock.ts';
+import type { Log } from '../../support/log.ts';
+import type { Entry, EntryIndex } from './entry-index.ts';
+import { writeFolded } from './folded-file.ts';
+import { makeJournalDirectory, removeLeftovers } from './journal-directory.ts';
+import { errnoOf, ignoreFailure, type JournalFs, writeFully } from './journal-fs.ts';
+import { JournalLock } from './journal-lock.ts';
+import type { JournalPaths } from './journal-paths.ts';
+import { type LoadedJournal, loadJournal } from './load-journal.ts';
+import { type Location, Segment } from './segment.ts';
+import { setAside } from './set-aside.ts';
+
+/** O_DSYNC: the write returns when the data is on disk. One thread-pool trip per group instead of write and fdatasync. */
+const LOG_FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_DSYNC | constants.O_NONBLOCK;
+/** After a failed fold, and between two checks that found too little to gain, the log grows by this much first. */
+const FOLD_STEP_BYTES = 1024 * 1024;
+/** Taking the files reads them whole; after a failure it is tried again at most this often, in between it fails as before. */
+const TAKE_PAUSE_MS = 1_000;
+/** A full disk is searched for space in our own files at most this often. */
+const RECLAIM_PAUSE_MS = 5_000;
+
+export interface JournalFilesOptions {
+  paths: JournalPaths;
+  ttlMs: number;
+  maxEntries: number;
+  /** The log is folded when it is larger than this and than twice what is live. */
+  foldAtBytes: number;
+  /** Whether the directory is the journal's own, so that others should not be able to look into it. */
+  ownsDirectory: boolean;
+}
+
+export interface JournalFilesDeps {
+  files: JournalFs;
+  clock: Clock;
+  log: Log;
+  index: EntryIndex;
+  warn: (message: string) => void;
+}
+
+/** A line to append, and the entry it belongs to. */
+export interface Append {
+  entry: Entry;
+  line: Buffer;
+}
+
+export class JournalFiles {
+  readonly #options: JournalFilesOptions;
+  readonly #deps: JournalFilesDeps;
+  readonly #lock: JournalLock;
+  readonly #segments = new Set<Segment>();
+  #log: Segment | undefined;
+  #isTaken = false;
+  #hasOldLog = false;
+  #damagedPaths: string[] = [];
+  #nextFoldBytes: number;
+  #nextReclaimMs = Number.NEGATIVE_INFINITY;
+  #refusal: { error: unknown; untilMs: number } | undefined;
+  #fold: Promise<void> | undefined;
+
+  constructor(options: JournalFilesOptions, deps: JournalFilesDeps) {
+    this.#options = options;
+    this.#deps = deps;
+    this.#lock = new JournalLock(deps.files, options.paths.lock);
+    this.#nextFoldBytes = options.foldAtBytes;
+  }
+
+  get isTaken(): boolean {
+    return this.#isTaken;
+  }
+
+  /**
+   * Locks the files, reads them into the index and makes the log ready. Nothing to do when they are taken already.
+   * Throws what the file system throws, or an error that names the process that has them; may be called again then.
+   */
+  async take(): Promise<void> {
+    if (this.#isTaken) return;
+    const nowMs = this.#deps.clock.monotonicMs();
+    if (this.#refusal !== undefined && nowMs < this.#refusal.untilMs) throw this.#refusal.error;
+    try {
+      await this.#takeNow();
+      this.#refusal = undefined;
+    } catch (error) {
+      this.#refusal = { error, untilMs: nowMs + TAKE_PAUSE_MS };
+      throw error;
+    }
+  }
+
+  async #takeNow(): Promise<void> {
+    const { paths } = this.#options;
+    await makeJournalDirectory(this.#options, this.#deps);
+    const lock = await this.#lock.take();
+    if (lock.status === 'held') throw new Error(`in use by process ${lock.pid}`);
+    await removeLeftovers(paths, this.#deps.files);
+    const loaded = await this.#load(true);
+    this.#hasOldLog = loaded.hasOldLog;
+    this.#damagedPaths = loaded.damagedPaths;
+    if (loaded.needsFold || this.#hasEntriesOutside(loaded.segments)) {
+      if (await this.#tryFold([paths.oldLog, paths.log])) loaded.logEndBytes = 0;
+    }
+    await this.#openLog(loaded.logEndBytes);
+    this.#isTaken = true;
+  }
+
+  /** Reads what can be read when the files cannot be taken: a read-only disk still answers for finished operations. */
+  async readOnly(): Promise<void> {
+    await this.#load(false);
+  }
+
+  /** On return the lines are on disk and the entries know where. Throws what the file system throws; then none is. */
+  async append(appends: Append[]): Promise<void> {
+    const { files } = this.#deps;
+    if (this.#isTaken && this.#log !== undefined && files.linkCount(this.#log.fd) === 0) await this.#letGo();
+    await this.take();
+    const log = this.#log ?? (await this.#openLog(0));
+    if (log.hasTornTail) await this.#cutTornTail(log);
+    if (appends.length === 0) return;
+    const bytes = Buffer.concat(appends.flatMap(({ line }) => [line, NEWLINE]));
+    try {
+      await writeFully(files, log.fd, bytes, log.sizeBytes);
+    } catch (error) {
+      log.hasTornTail = true;
+      await ignoreFailure(this.#cutTornTail(log));
+      throw error;
+    }
+    for (const { entry, line } of appends) {
+      entry.location = { segment: log, offsetBytes: log.sizeBytes, lengthBytes: line.length };
+      entry.text = undefined;
+      log.sizeBytes += line.length + NEWLINE.length;
+    }
+  }
+
+  /** Starts a fold when the log has grown past its bound. Resolves when the next append may come, not when it is done. */
+  async maintain(): Promise<void> {
+    const log = this.#log;
+    if (log === undefined || this.#fold !== undefined || log.sizeBytes <= this.#nextFoldBytes) return;
+    const wantedBytes = Math.max(this.#options.foldAtBytes, 2 * this.#liveBytes());
+    if (log.sizeBytes > wantedBytes) await this.#startFold(log);
+    else this.#nextFoldBytes = Math.max(wantedBytes, log.sizeBytes + FOLD_STEP_BYTES);
+  }
+
+  /** After ENOSPC or EDQUOT: folds when at least half of what our own files hold is dead. */
+  async reclaim(error: unknown): Promise<void> {
+    const nowMs = this.#deps.clock.monotonicMs();
+    const isFull = errnoOf(error) === 'ENOSPC' || errnoOf(error) === 'EDQUOT';
+    if (!isFull || this.#log === undefined || this.#fold !== undefined || nowMs < this.#nextReclaimMs) return;
+    this.#nextReclaimMs = nowMs + RECLAIM_PAUSE_MS;
+    if (this.#log.sizeBytes > 0 && this.#log.sizeBytes >= 2 * this.#liveBytes())
+      await this.#startFold(this.#log);
+  }
+
+  /** Folds what is left into operations.json, closes the files and gives the lock back. */
+  async close(): Promise<void> {
+    await this.#fold;
+    const { paths } = this.#options;
+    const log = this.#log;
+    this.#log = undefined;
+    if (this.#isTaken) {
+      const isFolded = log?.sizeBytes === 0 && !this.#hasOldLog && !this.#hasUnwritten();
+      if (isFolded) await ignoreFailure(this.#deps.files.unlink(paths.log));
+      else await this.#tryFold([paths.oldLog, paths.log]);
+      await ignoreFailure(this.#lock.release());
+      this.#isTaken = false;
+    }
+    for (const segment of this.#segments) await ignoreFailure(segment.retire());
+    this.#segments.clear();
+  }
+
+  /** The log's name is gone: somebody removed the files. Our descriptors still hold them; take() writes them anew. */
+  async #letGo(): Promise<void> {
+    this.#deps.warn(
+      `Journal file "${this.#options.paths.log}" was removed by somebody else; it is written again`,
+    );
+    await this.#fold;
+    this.#log = undefined;
+    this.#isTaken = false;
+  }
+
+  async #load(mayRepair: boolean): Promise<LoadedJournal> {
+    const loaded = await loadJournal({ ...this.#deps, ...this.#options, mayRepair });
+    for (const warning of loaded.warnings) this.#deps.warn(warning);
+    for (const segment of loaded.segments) this.#segments.add(segment);
+    this.#deps.index.merge(loaded.entries);
+    await this.#retireUnused();
+    return loaded;
+  }
+
+  #hasEntriesOutside(segments: Segment[]): boolean {
+    return this.#deps.index
+      .live()
+      .some(({ location }) => location !== undefined && !segments.includes(location.segment));
+  }
+
+  #hasUnwritten(): boolean {
+    return this.#deps.index.live().some(({ text }) => text !== undefined);
+  }
+
+  async #openLog(endBytes: number): Promise<Segment> {
+    const { files } = this.#deps;
+    const fd = await files.open(this.#options.paths.log, LOG_FLAGS, 0o600);
+    const log = new Segment(files, fd, endBytes);
+    try {
+      const facts = await files.facts(fd);
+      log.sizeBytes = Math.min(endBytes, facts.sizeBytes);
+      if ((facts.mode & 0o077) !== 0) await files.chmod(fd, 0o600);
+      if (facts.sizeBytes > log.sizeBytes) await this.#cutTornTail(log);
+      await files.syncDirectoryOf(this.#options.paths.log);
+    } catch (error) {
+      await ignoreFailure(log.retire());
+      throw error;
+    }
+    this.#segments.add(log);
+    this.#log = log;
+    return log;
+  }
+
+  async #cutTornTail(log: Segment): Promise<void> {
+    await this.#deps.files.truncate(log.fd, log.sizeBytes);
+    log.hasTornTail = false;
+  }
+
+  /** The log becomes the old log and a new one is begun, so that appends go on while the old one is taken in. */
+  async #startFold(log: Segment): Promise<void> {
+    const { paths } = this.#options;
+    this.#nextFoldBytes = log.sizeBytes + FOLD_STEP_BYTES;
+    if (!this.#hasOldLog) {
+      await this.#deps.files.rename(paths.log, paths.oldLog);
+      this.#hasOldLog = true;
+      this.#log = undefined;
+      await this.#openLog(0);
+    }
+    this.#fold = this.#tryFold([paths.oldLog]).then((isDone) => {
+      this.#fold = undefined;
+      this.#nextFoldBytes = isDone
+        ? this.#options.foldAtBytes
+        : (this.#log?.sizeBytes ?? 0) + FOLD_STEP_BYTES;
+    });
+  }
+
+  /** A failed fold costs nothing but space: every record is still where it was. */
+  async #tryFold(foldedLogs: string[]): Promise<boolean> {
+    try {
+      await this.#foldInto(foldedLogs);
+      return true;
+    } catch (error) {
+      this.#deps.log.warn(
+        `Cannot fold the journal log: ${errnoOf(error) ?? String(error)}; it is tried again later`,
+      );
+      return false;
+    }
+  }
+
+  /** Writes all that is not in the current log as operations.json, then disposes of the logs taken in, oldest first. */
+  async #foldInto(foldedLogs: string[]): Promise<void> {
+    const { files, clock, index } = this.#deps;
+    const { paths } = this.#options;
+    const wallMs = clock.wallMs();
+    const entries = index
+      .live()
+      .filter(({ location }) => location?.segment !== this.#log || location === undefined);
+    const isDamaged = this.#damagedPaths.includes(paths.folded);
+    const beforeReplace = async (): Promise<void> => {
+      if (isDamaged) await setAside(files, paths.folded, { wallMs, keepName: true });
+    };
+    const folded = await writeFolded(entries, { files, clock, paths, beforeReplace });
+    this.#segments.add(folded.segment);
+    for (const entry of entries) this.#moveTo(entry, folded.locations.get(entry));
+    this.#damagedPaths = this.#damagedPaths.filter((path) => path !== paths.folded);
+    // A log that outlived a newer one would win over it at the next start, so the first failure ends this.
+    for (const path of foldedLogs) await this.#removeLog(path, wallMs);
+    this.#hasOldLog = false;
+    await this.#retireUnused();
+  }
+
+  #moveTo(entry: Entry, location: Location | undefined): void {
+    if (location === undefined) {
+      this.#deps.warn('An outcome in the journal was damaged on disk after it was written; it is dropped');
+      this.#deps.index.remove(entry);
+      return;
+    }
+    entry.location = location;
+    entry.text = undefined;
+  }
+
+  async #removeLog(path: string, wallMs: number): Promise<void> {
+    const { files } = this.#deps;
+    try {
+      if (this.#damagedPaths.includes(path)) await setAside(files, path, { wallMs });
+      else await files.unlink(path);
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw error;
+    }
+    this.#damagedPaths = this.#damagedPaths.filter((damaged) => damaged !== path);
+  }
+
+  #liveBytes(): number {
+    return this.#deps.index.live().reduce((sum, { location }) => sum + (location?.lengthBytes ?? 0), 0);
+  }
+
+  async #retireUnused(): Promise<void> {
+    const used = new Set(this.#deps.index.live().map(({ location }) => location?.segment));
+    for (const segment of this.#segments) {
+      if (segment === this.#log || used.has(segment)) continue;
+      this.#segments.delete(segment);
+      await ignoreFailure(segment.retire());
+    }
+  }
+}
+
+const NEWLINE = Buffer.from('\n');

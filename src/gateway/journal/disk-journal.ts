@@ -135,28 +135,33 @@ export class DiskJournal implements Journal {
   }
 
   #pump(): void {
-    this.#draining ??= this.#drain().finally(() => {
-      this.#draining = undefined;
-    });
+    this.#draining ??= this.#drain();
   }
 
-  /** Never throws: whatever fails here is the journal's problem and not an operation's. */
+  /** What fails here is the journal's problem and not an operation's. */
   async #drain(): Promise<void> {
     // What ends within this turn of the event loop joins the first group.
     await Promise.resolve();
-    do {
-      const group = this.#takeGroup();
-      try {
-        await this.#files.append(group);
-        this.#settle(group, true);
-        this.#recover();
-        await this.#files.maintain();
-      } catch (error) {
-        this.#settle(group, false);
-        this.#degrade(error);
-        await this.#files.reclaim(error).catch((problem: unknown) => this.#degrade(problem));
-      }
-    } while (this.#queue.length > 0);
+    try {
+      do await this.#writeGroup(this.#takeGroup());
+      while (this.#queue.length > 0);
+    } finally {
+      // In the same step as the look at the queue: a record that comes later must find nobody draining.
+      this.#draining = undefined;
+    }
+  }
+
+  async #writeGroup(group: Pending[]): Promise<void> {
+    try {
+      await this.#files.append(group);
+      this.#settle(group, true);
+      this.#recover();
+      await this.#files.maintain();
+    } catch (error) {
+      this.#settle(group, false);
+      this.#degrade(error);
+      await this.#files.reclaim(error).catch((problem: unknown) => this.#degrade(problem));
+    }
   }
 
   #takeGroup(): Pending[] {

@@ -5,14 +5,13 @@ import { constants } from 'node:fs';
 import type { Clock } from '../../support/clock.ts';
 import type { Log } from '../../support/log.ts';
 import type { Entry, EntryIndex } from './entry-index.ts';
-import { writeFolded } from './folded-file.ts';
+import { foldEntries } from './fold.ts';
 import { makeJournalDirectory, removeLeftovers } from './journal-directory.ts';
 import { errnoOf, ignoreFailure, type JournalFs, writeFully } from './journal-fs.ts';
 import { JournalLock } from './journal-lock.ts';
 import type { JournalPaths } from './journal-paths.ts';
 import { type LoadedJournal, loadJournal } from './load-journal.ts';
-import { type Location, Segment } from './segment.ts';
-import { setAside } from './set-aside.ts';
+import { Segment } from './segment.ts';
 
 /** O_DSYNC: the write returns when the data is on disk. One thread-pool trip per group instead of write and fdatasync. */
 const LOG_FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_DSYNC | constants.O_NONBLOCK;
@@ -55,7 +54,7 @@ export class JournalFiles {
   #log: Segment | undefined;
   #isTaken = false;
   #hasOldLog = false;
-  #damagedPaths: string[] = [];
+  #damagedPaths = new Set<string>();
   #nextFoldBytes: number;
   #nextReclaimMs = Number.NEGATIVE_INFINITY;
   #refusal: { error: unknown; untilMs: number } | undefined;
@@ -97,7 +96,7 @@ export class JournalFiles {
     await removeLeftovers(paths, this.#deps.files);
     const loaded = await this.#load(true);
     this.#hasOldLog = loaded.hasOldLog;
-    this.#damagedPaths = loaded.damagedPaths;
+    this.#damagedPaths = new Set(loaded.damagedPaths);
     if (loaded.needsFold || this.#hasEntriesOutside(loaded.segments)) {
       if (await this.#tryFold([paths.oldLog, paths.log])) loaded.logEndBytes = 0;
     }
@@ -253,47 +252,17 @@ export class JournalFiles {
     }
   }
 
-  /** Writes all that is not in the current log as operations.json, then disposes of the logs taken in, oldest first. */
+  /** Takes in all that is not in the current log. */
   async #foldInto(foldedLogs: string[]): Promise<void> {
-    const { files, clock, index } = this.#deps;
-    const { paths } = this.#options;
-    const wallMs = clock.wallMs();
-    const entries = index
+    const entries = this.#deps.index
       .live()
-      .filter(({ location }) => location?.segment !== this.#log || location === undefined);
-    const isDamaged = this.#damagedPaths.includes(paths.folded);
-    const beforeReplace = async (): Promise<void> => {
-      if (isDamaged) await setAside(files, paths.folded, { wallMs, keepName: true });
-    };
-    const folded = await writeFolded(entries, { files, clock, paths, beforeReplace });
-    this.#segments.add(folded.segment);
-    for (const entry of entries) this.#moveTo(entry, folded.locations.get(entry));
-    this.#damagedPaths = this.#damagedPaths.filter((path) => path !== paths.folded);
-    // A log that outlived a newer one would win over it at the next start, so the first failure ends this.
-    for (const path of foldedLogs) await this.#removeLog(path, wallMs);
+      .filter(({ location }) => location === undefined || location.segment !== this.#log);
+    await foldEntries(
+      { entries, foldedLogs, damagedPaths: this.#damagedPaths },
+      { ...this.#deps, paths: this.#options.paths, adopt: (segment) => this.#segments.add(segment) },
+    );
     this.#hasOldLog = false;
     await this.#retireUnused();
-  }
-
-  #moveTo(entry: Entry, location: Location | undefined): void {
-    if (location === undefined) {
-      this.#deps.warn('An outcome in the journal was damaged on disk after it was written; it is dropped');
-      this.#deps.index.remove(entry);
-      return;
-    }
-    entry.location = location;
-    entry.text = undefined;
-  }
-
-  async #removeLog(path: string, wallMs: number): Promise<void> {
-    const { files } = this.#deps;
-    try {
-      if (this.#damagedPaths.includes(path)) await setAside(files, path, { wallMs });
-      else await files.unlink(path);
-    } catch (error) {
-      if (errnoOf(error) !== 'ENOENT') throw error;
-    }
-    this.#damagedPaths = this.#damagedPaths.filter((damaged) => damaged !== path);
   }
 
   #liveBytes(): number {

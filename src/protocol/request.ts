@@ -2,6 +2,7 @@
 // the text, and takes nothing from it but `id`, `method` and `params`.
 
 import { isUtf8 } from 'node:buffer';
+import * as v from 'valibot';
 import { MAX_ID_JSON_BYTES, MAX_PARAMS_DEPTH } from './defaults.ts';
 import { BurrowError } from './errors.ts';
 import { recoverId } from './recover-id.ts';
@@ -15,6 +16,13 @@ export interface Request {
   method: string;
   params: Record<string, unknown>;
 }
+
+/** The published form of the rules below; the parser keeps `params` as it came, where a schema would copy it. */
+export const RequestSchema = v.object({
+  id: v.nullish(v.union([v.string(), v.number(), v.boolean()])),
+  method: v.string(),
+  params: v.nullish(v.record(v.string(), v.unknown())),
+});
 
 export type ParsedRequest =
   | { status: 'request'; request: Request }

@@ -42,7 +42,7 @@ function bareBytes(): number {
 
 describe('fitEvidence()', () => {
   it('leaves what fits as it is', () => {
-    const evidence = sampleEvidence();
+    const evidence = sampleEvidence({ stdout: 'x'.repeat(100) });
     const json = encodeEvidence(evidence);
     expect(fitEvidence(evidence, Buffer.byteLength(json))).toEqual({ status: 'fits', json, evidence });
     expect(fitted(evidence, Buffer.byteLength(json) - 1).evidence.transportTruncated).toBe(true);

@@ -1,0 +1,35 @@
+// What each method answers: `result` of its successful response. Unknown fields are allowed everywhere.
+
+import * as v from 'valibot';
+import { GATEWAY_NAME } from './defaults.ts';
+import { ProcessEvidenceSchema } from './evidence.ts';
+
+export const HelloResultSchema = v.looseObject({
+  name: v.literal(GATEWAY_NAME),
+  version: v.string(),
+  protocolVersion: v.string(),
+  transport: v.picklist(['stdio-jsonl', 'tls-jsonl-outbound', 'unix-jsonl']),
+});
+
+export const HealthResultSchema = v.looseObject({
+  status: v.picklist(['ok', 'degraded', 'stopping']),
+  activeOperations: v.array(v.string()),
+  uptimeMs: v.optional(v.pipe(v.number(), v.minValue(0))),
+});
+
+export const ExecResultSchema = v.looseObject({
+  operationId: v.string(),
+  replay: v.boolean(),
+  outcome: ProcessEvidenceSchema,
+  journaled: v.optional(v.literal(false)),
+});
+
+export const CancelResultSchema = v.looseObject({
+  operationId: v.string(),
+  cancelling: v.boolean(),
+});
+
+export const ShutdownResultSchema = v.looseObject({
+  stopping: v.literal(true),
+  activeOperations: v.array(v.string()),
+});

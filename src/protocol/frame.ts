@@ -11,12 +11,6 @@ import { cutToEncodedBytes, encodedBytes } from './shorten.ts';
 const MIN_SHARE_BYTES = 1_024;
 const NO_DIGEST = '0'.repeat(64);
 
-/** Bytes of text that the process wrote, when the evidence holds only the beginning of it. */
-export interface OutputTotals {
-  stdoutTotalBytes?: number;
-  stderrTotalBytes?: number;
-}
-
 export type FittedEvidence =
   | { status: 'fits'; json: string; evidence: ProcessEvidence }
   | { status: 'too_large' };
@@ -43,14 +37,11 @@ export function outcomeBudgetBytes(maxFrameBytes: number, idJson: string, operat
 
 /**
  * The evidence as JSON of at most `maxBytes`. When it is longer, stdout and stderr are shortened in proportion to their
- * encoded size (see `OutputTotals`), with `truncated`, `transportTruncated` and the digests of what is left. `too_large`
- * when the rest alone (args, paths) does not fit.
+ * encoded size, with `truncated`, `transportTruncated` and the digests of what is left. Evidence that holds only the
+ * beginning of its output (`transportTruncated` is set already) is shared out by `stdoutBytes` and `stderrBytes`.
+ * `too_large` when the rest alone (args, paths) does not fit.
  */
-export function fitEvidence(
-  evidence: ProcessEvidence,
-  maxBytes: number,
-  totals: OutputTotals = {},
-): FittedEvidence {
+export function fitEvidence(evidence: ProcessEvidence, maxBytes: number): FittedEvidence {
   if (evidence.stdout.length + evidence.stderr.length <= maxBytes) {
     const json = encodeEvidence(evidence);
     if (fits(json, maxBytes)) return { status: 'fits', json, evidence };
@@ -66,7 +57,7 @@ export function fitEvidence(
   };
   const roomBytes = maxBytes - Buffer.byteLength(encodeEvidence(bare));
   if (roomBytes < 0) return { status: 'too_large' };
-  const stdoutRoomBytes = stdoutShare(evidence, roomBytes, totals);
+  const stdoutRoomBytes = stdoutShare(evidence, roomBytes);
   const stdout = cutToEncodedBytes(evidence.stdout, stdoutRoomBytes);
   const stderr = cutToEncodedBytes(evidence.stderr, roomBytes - stdoutRoomBytes);
   const shortened: ProcessEvidence = {
@@ -99,11 +90,12 @@ function fitFileRead(outcome: FileReadOutcome, maxBytes: number): FittedOutcome 
 }
 
 /** Room for stdout out of `roomBytes`; what is left belongs to stderr. */
-function stdoutShare(evidence: ProcessEvidence, roomBytes: number, totals: OutputTotals): number {
+function stdoutShare(evidence: ProcessEvidence, roomBytes: number): number {
   const stdoutBytes = encodedBytes(evidence.stdout);
   const stderrBytes = encodedBytes(evidence.stderr);
-  const stdoutWeight = scaled(stdoutBytes, evidence.stdout, totals.stdoutTotalBytes);
-  const stderrWeight = scaled(stderrBytes, evidence.stderr, totals.stderrTotalBytes);
+  const isBeginning = evidence.transportTruncated === true;
+  const stdoutWeight = scaled(stdoutBytes, evidence.stdout, isBeginning ? evidence.stdoutBytes : 0);
+  const stderrWeight = scaled(stderrBytes, evidence.stderr, isBeginning ? evidence.stderrBytes : 0);
   const floorBytes = Math.min(MIN_SHARE_BYTES, Math.floor(roomBytes / 2));
   const lowest = Math.min(stdoutBytes, floorBytes);
   const highest = roomBytes - Math.min(stderrBytes, floorBytes);

@@ -10,12 +10,8 @@ import { sampleEvidence } from './sample-evidence.ts';
 
 const MIB = 1024 * 1024;
 
-function fitted(
-  evidence: ProcessEvidence,
-  maxBytes: number,
-  totals = {},
-): { json: string; evidence: ProcessEvidence } {
-  const result = fitEvidence(evidence, maxBytes, totals);
+function fitted(evidence: ProcessEvidence, maxBytes: number): { json: string; evidence: ProcessEvidence } {
+  const result = fitEvidence(evidence, maxBytes);
   if (result.status === 'too_large') throw new Error('Too large');
   return result;
 }
@@ -92,8 +88,9 @@ describe('fitEvidence()', () => {
   });
 
   it('weighs a stream by its whole size when only its beginning was kept', () => {
-    const original = sampleEvidence({ stdout: 'a'.repeat(2 * MIB), stderr: 'b'.repeat(2 * MIB) });
-    const { evidence } = fitted(original, MIB, { stdoutTotalBytes: 6 * MIB, stderrTotalBytes: 2 * MIB });
+    const texts = { stdout: 'a'.repeat(2 * MIB), stderr: 'b'.repeat(2 * MIB) };
+    const sizes = { stdoutBytes: 6 * MIB, stderrBytes: 2 * MIB };
+    const { evidence } = fitted(sampleEvidence({ ...texts, ...sizes, transportTruncated: true }), MIB);
     expect(evidence.stdout.length / evidence.stderr.length).toBeCloseTo(3, 1);
   });
 

@@ -11,6 +11,12 @@ import { cutToEncodedBytes, encodedBytes } from './shorten.ts';
 const MIN_SHARE_BYTES = 1_024;
 const NO_DIGEST = '0'.repeat(64);
 
+/** Bytes that each stream really had, when the evidence holds only the beginning of them. */
+export interface OutputTotals {
+  stdoutTotalBytes?: number;
+  stderrTotalBytes?: number;
+}
+
 export type FittedEvidence =
   | { status: 'fits'; json: string; evidence: ProcessEvidence }
   | { status: 'too_large' };
@@ -38,10 +44,14 @@ export function outcomeBudgetBytes(maxFrameBytes: number, idJson: string, operat
 /**
  * The evidence as JSON of at most `maxBytes`. When it is longer, stdout and stderr are shortened in proportion to their
  * encoded size, with `truncated`, `transportTruncated` and the digests of what is left. Evidence that holds only the
- * beginning of its output (`transportTruncated` is set already) is shared out by `stdoutBytes` and `stderrBytes`.
- * `too_large` when the rest alone (args, paths) does not fit.
+ * beginning of its output (`transportTruncated` is set already) is shared out by `totals`, its own byte counts unless
+ * given. `too_large` when the rest alone (args, paths) does not fit.
  */
-export function fitEvidence(evidence: ProcessEvidence, maxBytes: number): FittedEvidence {
+export function fitEvidence(
+  evidence: ProcessEvidence,
+  maxBytes: number,
+  totals = totalsOf(evidence),
+): FittedEvidence {
   if (evidence.stdout.length + evidence.stderr.length <= maxBytes) {
     const json = encodeEvidence(evidence);
     if (fits(json, maxBytes)) return { status: 'fits', json, evidence };
@@ -57,7 +67,7 @@ export function fitEvidence(evidence: ProcessEvidence, maxBytes: number): Fitted
   };
   const roomBytes = maxBytes - Buffer.byteLength(encodeEvidence(bare));
   if (roomBytes < 0) return { status: 'too_large' };
-  const stdoutRoomBytes = stdoutShare(evidence, roomBytes);
+  const stdoutRoomBytes = stdoutShare(evidence, roomBytes, totals);
   const stdout = cutToEncodedBytes(evidence.stdout, stdoutRoomBytes);
   const stderr = cutToEncodedBytes(evidence.stderr, roomBytes - stdoutRoomBytes);
   const shortened: ProcessEvidence = {
@@ -89,13 +99,17 @@ function fitFileRead(outcome: FileReadOutcome, maxBytes: number): FittedOutcome 
     : { status: 'fits', json: JSON.stringify(shortened) };
 }
 
+function totalsOf(evidence: ProcessEvidence): OutputTotals {
+  if (evidence.transportTruncated !== true) return {};
+  return { stdoutTotalBytes: evidence.stdoutBytes ?? 0, stderrTotalBytes: evidence.stderrBytes ?? 0 };
+}
+
 /** Room for stdout out of `roomBytes`; what is left belongs to stderr. */
-function stdoutShare(evidence: ProcessEvidence, roomBytes: number): number {
+function stdoutShare(evidence: ProcessEvidence, roomBytes: number, totals: OutputTotals): number {
   const stdoutBytes = encodedBytes(evidence.stdout);
   const stderrBytes = encodedBytes(evidence.stderr);
-  const isBeginning = evidence.transportTruncated === true;
-  const stdoutWeight = scaled(stdoutBytes, evidence.stdout, isBeginning ? evidence.stdoutBytes : 0);
-  const stderrWeight = scaled(stderrBytes, evidence.stderr, isBeginning ? evidence.stderrBytes : 0);
+  const stdoutWeight = scaled(stdoutBytes, evidence.stdout, totals.stdoutTotalBytes);
+  const stderrWeight = scaled(stderrBytes, evidence.stderr, totals.stderrTotalBytes);
   const floorBytes = Math.min(MIN_SHARE_BYTES, Math.floor(roomBytes / 2));
   const lowest = Math.min(stdoutBytes, floorBytes);
   const highest = roomBytes - Math.min(stderrBytes, floorBytes);

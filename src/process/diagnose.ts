@@ -106,7 +106,7 @@ function describeForbidden(start: FailedStart): string {
 
 /** The file that execvp(3) would have taken: relative to the working directory, or the first of that name on PATH. */
 function findProgram({ file, cwd, env }: FailedStart): { path: string; stats: Stats } | undefined {
-  const directories = file.includes('/') ? ['.'] : (env['PATH'] ?? '/bin:/usr/bin').split(delimiter);
+  const directories = file.includes('/') ? ['.'] : (env.PATH ?? '/bin:/usr/bin').split(delimiter);
   for (const directory of directories) {
     const path = resolve(cwd, directory, file);
     try {

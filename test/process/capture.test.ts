@@ -5,7 +5,10 @@ import { type ByteFilter, type Capture, createCapture } from '../../src/process/
 import { MAX_FRAME_BYTES } from '../../src/protocol/defaults.ts';
 import type { StreamPart } from './run.ts';
 
-function capture(maxOutputBytes: number, createFilter?: () => ByteFilter): { capture: Capture; parts: StreamPart[]; overflows: number[] } {
+function capture(
+  maxOutputBytes: number,
+  createFilter?: () => ByteFilter,
+): { capture: Capture; parts: StreamPart[]; overflows: number[] } {
   const parts: StreamPart[] = [];
   const overflows: number[] = [];
   const it = createCapture(
@@ -93,7 +96,7 @@ describe('createCapture()', () => {
   });
 
   it('shows only what the filter lets out, and its rest at the end', () => {
-    let held = Buffer.alloc(0);
+    let held: Buffer = Buffer.alloc(0);
     const filter: ByteFilter = {
       push(chunk) {
         const out = held;

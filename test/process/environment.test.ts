@@ -20,22 +20,38 @@ describe('createChildEnvironment()', () => {
     expect(environment([[name, 'wanted']])).toEqual({ HOME: '/root', [name]: 'wanted' });
   });
 
-  it.each(['NODE_OPTIONS', 'LD_LIBRARY_PATH', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'PKG_CONFIG_PATH', 'my.key', '1X', 'BASH_FUNC_f%%'])(
-    'hands on %s unchanged',
-    (name) => {
-      expect(createChildEnvironment({ [name]: 'kept' })([])).toEqual({ [name]: 'kept' });
-    },
-  );
+  it.each([
+    'NODE_OPTIONS',
+    'LD_LIBRARY_PATH',
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    'PKG_CONFIG_PATH',
+    'my.key',
+    '1X',
+    'BASH_FUNC_f%%',
+  ])('hands on %s unchanged', (name) => {
+    expect(createChildEnvironment({ [name]: 'kept' })([])).toEqual({ [name]: 'kept' });
+  });
 
   it('lets the last of several additions win', () => {
     const environment = createChildEnvironment({ A: 'host' });
-    expect(environment([['A', 'request'], ['A', 'protected']])).toEqual({ A: 'protected' });
+    expect(
+      environment([
+        ['A', 'request'],
+        ['A', 'protected'],
+      ]),
+    ).toEqual({ A: 'protected' });
     expect(environment([])).toEqual({ A: 'host' });
   });
 
   it('takes names that an ordinary object cannot hold', () => {
-    const env = createChildEnvironment({})([['__proto__', 'x'], ['constructor', 'y']]);
-    expect(Object.entries(env)).toEqual([['__proto__', 'x'], ['constructor', 'y']]);
+    const env = createChildEnvironment({})([
+      ['__proto__', 'x'],
+      ['constructor', 'y'],
+    ]);
+    expect(Object.entries(env)).toEqual([
+      ['__proto__', 'x'],
+      ['constructor', 'y'],
+    ]);
   });
 
   it('leaves out what the host has not set', () => {

@@ -1,6 +1,5 @@
 // Runs a process in a test and collects what it tells, with the real parts unless others are handed in.
-import type { ProcessEvidence } from '../../src/protocol/evidence.ts';
-import type { BurrowError } from '../../src/protocol/errors.ts';
+
 import {
   createProcessDeps,
   type ProcessDeps,
@@ -8,6 +7,8 @@ import {
   type RunningProcess,
   runProcess,
 } from '../../src/process/process.ts';
+import type { BurrowError } from '../../src/protocol/errors.ts';
+import type { ProcessEvidence } from '../../src/protocol/evidence.ts';
 import { systemClock } from '../../src/support/clock.ts';
 
 export interface StreamPart {
@@ -33,7 +34,11 @@ export function shell(command: string, options: Partial<ProcessRequest> = {}): P
   return { ...base(), mode: 'shell', command, ...options };
 }
 
-export function exec(executable: string, args: string[] = [], options: Partial<ProcessRequest> = {}): ProcessRequest {
+export function exec(
+  executable: string,
+  args: string[] = [],
+  options: Partial<ProcessRequest> = {},
+): ProcessRequest {
   return { ...base(), mode: 'exec', executable, args, ...options };
 }
 

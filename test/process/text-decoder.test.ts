@@ -8,7 +8,9 @@ const bytes = fc
     fc.oneof(
       fc.uint8Array({ maxLength: 6 }).map((array) => Buffer.from(array)),
       fc.string({ unit: 'binary', maxLength: 4 }).map((text) => Buffer.from(text)),
-      fc.constantFrom('e282', 'f09f98', 'f09f9880', 'e282ac', 'c3', 'eda080', 'c080', 'f4908080', 'efbbbf').map((hex) => Buffer.from(hex, 'hex')),
+      fc
+        .constantFrom('e282', 'f09f98', 'f09f9880', 'e282ac', 'c3', 'eda080', 'c080', 'f4908080', 'efbbbf')
+        .map((hex) => Buffer.from(hex, 'hex')),
     ),
     { maxLength: 12 },
   )

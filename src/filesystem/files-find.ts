@@ -1,8 +1,8 @@
 // files_find: the paths of a tree that match a glob. Directories match like files do.
 
 import * as v from 'valibot';
-import { bound, PathSchema, plainText } from './arguments.ts';
 import { createAnswerLimit, MAX_ANSWER_ENTRIES } from './answer-limit.ts';
+import { bound, PathSchema, plainText } from './arguments.ts';
 import { defineTool, resolvePath, type ToolAnswer, type ToolContext } from './tool.ts';
 import { createCompleteness } from './walk/completeness.ts';
 import { createGlob, MAX_PATTERN_CHARACTERS } from './walk/glob.ts';
@@ -16,7 +16,10 @@ export const DEFAULT_TRAVERSAL_ENTRIES = 4_000;
 const FindSchema = v.object({
   dirPath: PathSchema,
   pattern: v.optional(
-    v.pipe(plainText('*'), v.maxLength(MAX_PATTERN_CHARACTERS, `Give at most ${MAX_PATTERN_CHARACTERS} characters`)),
+    v.pipe(
+      plainText('*'),
+      v.maxLength(MAX_PATTERN_CHARACTERS, `Give at most ${MAX_PATTERN_CHARACTERS} characters`),
+    ),
     '*',
   ),
   maxDepth: v.optional(bound(DEFAULT_FIND_DEPTH), DEFAULT_FIND_DEPTH),
@@ -48,7 +51,10 @@ async function find(asked: v.InferOutput<typeof FindSchema>, context: ToolContex
   return answer();
 
   function answer(): ToolAnswer {
-    return { fields: { dirPath, pattern, paths, ...completeness.fields() }, warnings: completeness.warnings() };
+    return {
+      fields: { dirPath, pattern, paths, ...completeness.fields() },
+      warnings: completeness.warnings(),
+    };
   }
 }
 

@@ -1,7 +1,7 @@
 // files_inspect: what a path is, without opening it and without following it. A missing path is an answer, not a failure.
 
-import { lstat, readlink } from 'node:fs/promises';
 import type { Stats } from 'node:fs';
+import { lstat, readlink } from 'node:fs/promises';
 import * as v from 'valibot';
 import { PathSchema } from './arguments.ts';
 import { defineTool, errnoOf, resolvePath, type ToolAnswer, type ToolContext } from './tool.ts';
@@ -10,7 +10,10 @@ const InspectSchema = v.object({ path: PathSchema });
 
 export const filesInspect = defineTool('path', InspectSchema, inspect);
 
-async function inspect(asked: v.InferOutput<typeof InspectSchema>, context: ToolContext): Promise<ToolAnswer> {
+async function inspect(
+  asked: v.InferOutput<typeof InspectSchema>,
+  context: ToolContext,
+): Promise<ToolAnswer> {
   const path = resolvePath(context, asked.path);
   const stats = await statsOrMissing(path);
   if (stats === undefined) {

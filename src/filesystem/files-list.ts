@@ -1,8 +1,8 @@
 // files_list: the entries of a tree with their types, directories before their content.
 
 import * as v from 'valibot';
-import { bound, PathSchema } from './arguments.ts';
 import { createAnswerLimit, MAX_ANSWER_ENTRIES } from './answer-limit.ts';
+import { bound, PathSchema } from './arguments.ts';
 import { defineTool, resolvePath, type ToolAnswer, type ToolContext } from './tool.ts';
 import { createCompleteness } from './walk/completeness.ts';
 import type { EntryType } from './walk/read-directory.ts';

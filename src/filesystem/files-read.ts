@@ -68,7 +68,8 @@ function describePage(
   file: { filePath: string; bytes: number; modifiedAt: string },
 ): ToolAnswer {
   const { offsetBytes, encoding } = asked;
-  const length = encoding === 'utf8' ? pageLength(bytes, asked.maxBytes) : Math.min(bytes.length, asked.maxBytes);
+  const length =
+    encoding === 'utf8' ? pageLength(bytes, asked.maxBytes) : Math.min(bytes.length, asked.maxBytes);
   const page = bytes.subarray(0, length);
   const nextOffsetBytes = offsetBytes + length;
   const truncated = length < bytes.length || nextOffsetBytes < file.bytes;

@@ -155,7 +155,10 @@ function diagnose(error: unknown, request: FilesystemRequest, context: ToolConte
   const path = Object.entries({ filePath: 0, path: 0, dirPath: 0 })
     .map(([name]) => givenText(request.arguments, name))
     .find((given) => given !== null);
-  return { code, message: `Tool ${request.tool} failed on "${path ?? ''}": ${systemReason(error as Error, code)}` };
+  return {
+    code,
+    message: `Tool ${request.tool} failed on "${path ?? ''}": ${systemReason(error as Error, code)}`,
+  };
 }
 
 /** The system's own sentence for an errno, or ours when the failure was found before the system was asked. */
@@ -166,7 +169,8 @@ function systemReason(error: Error, code: string): string {
 }
 
 function givenText(toolArguments: unknown, name: string): string | null {
-  if (typeof toolArguments !== 'object' || toolArguments === null || !Object.hasOwn(toolArguments, name)) return null;
+  if (typeof toolArguments !== 'object' || toolArguments === null || !Object.hasOwn(toolArguments, name))
+    return null;
   const given = Object.getOwnPropertyDescriptor(toolArguments, name)?.value as unknown;
   return typeof given === 'string' ? given : null;
 }

@@ -56,5 +56,7 @@ async function refuseProcDevice(fd: number): Promise<void> {
   const opened = `/proc/self/fd/${fd}`;
   if (!PROC_DEVICES.has(basename(await readlink(opened)))) return;
   if ((await statfs(opened)).type !== PROC_SUPER_MAGIC) return;
-  throw new BurrowError('not_a_regular_file', { message: 'Path is memory of the system, not a regular file' });
+  throw new BurrowError('not_a_regular_file', {
+    message: 'Path is memory of the system, not a regular file',
+  });
 }

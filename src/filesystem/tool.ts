@@ -3,8 +3,8 @@
 
 import { resolve } from 'node:path';
 import * as v from 'valibot';
-import type { Clock } from '../support/clock.ts';
 import { BurrowError } from '../protocol/errors.ts';
+import type { Clock } from '../support/clock.ts';
 import type { FileWrites } from './replace/replace.ts';
 
 export interface ToolContext {

@@ -50,7 +50,8 @@ export function createCompleteness(): Completeness {
       budget = true;
       bounds.push(`Entry budget of ${maxEntries} reached: some entries were not visited`);
     },
-    resultLimitReached: (limit) => bounds.push(`Result limit of ${limit} reached: some matches were not returned`),
+    resultLimitReached: (limit) =>
+      bounds.push(`Result limit of ${limit} reached: some matches were not returned`),
     unreadableDirectory(path, errno) {
       unreadable = true;
       warn(`unreadable_directory:${path}:${errno}`);

@@ -1,7 +1,7 @@
 // The visible names of one directory, sorted, with their types. Bounded: of a directory with millions of names only as
 // many are kept as the caller can still use, and the event loop is given back while they are read.
 
-import { Dirent } from 'node:fs';
+import type { Dirent } from 'node:fs';
 import { opendir, readdir, stat } from 'node:fs/promises';
 import { errnoOf } from '../tool.ts';
 
@@ -101,7 +101,12 @@ function inNameOrder(left: DirectoryEntry, right: DirectoryEntry): number {
 }
 
 function textEntry(found: Dirent<string>, directory: Location): DirectoryEntry {
-  return { name: found.name, type: typeOf(found), location: joinLocation(directory, found.name), isUtf8: true };
+  return {
+    name: found.name,
+    type: typeOf(found),
+    location: joinLocation(directory, found.name),
+    isUtf8: true,
+  };
 }
 
 function rawEntry(found: Dirent<Buffer>, directory: Location): DirectoryEntry {

@@ -2,15 +2,18 @@
 // It never follows a symlink, so no loop and no file twice; it stops at its bounds and says so; a directory that cannot be
 // read or goes away is a warning, not the end. Directories ahead are read while earlier ones are still in use.
 
-import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../support/clock.ts';
-import { createCompleteness, type Completeness } from './completeness.ts';
-import { type DirectoryEntry, type DirectoryReading, peekDirectory, readDirectory } from './read-directory.ts';
+import { createSlices } from '../slices.ts';
+import { type Completeness, createCompleteness } from './completeness.ts';
+import {
+  type DirectoryEntry,
+  type DirectoryReading,
+  peekDirectory,
+  readDirectory,
+} from './read-directory.ts';
 
 /** Directories of one level that are read ahead. More than the thread pool's four threads gains nothing. */
 const READ_AHEAD_DIRECTORIES = 4;
-/** Longest stretch of work before other operations and a cancel get their turn. */
-const SLICE_MS = 8;
 
 export interface WalkOptions {
   clock: Clock;
@@ -50,13 +53,9 @@ export async function* walk(
   if (first.status === 'unreadable') throw first.error;
   const levels: Level[] = [openLevel(first.entries, '', 0)];
   let leftEntries = options.maxEntries;
-  let sliceStartMs = options.clock.monotonicMs();
+  const slices = createSlices(options.clock, options.signal);
   while (levels.length > 0) {
-    options.signal.throwIfAborted();
-    if (options.clock.monotonicMs() - sliceStartMs > SLICE_MS) {
-      await setImmediate();
-      sliceStartMs = options.clock.monotonicMs();
-    }
+    await slices.pass();
     const level = levels[levels.length - 1] as Level; // The loop runs only while there is one.
     const step = takeStep(level, leftEntries, completeness);
     leftEntries -= step.batch.length;
@@ -106,7 +105,8 @@ async function enter(
     return undefined;
   }
   readAhead(level, options.leftEntries + 1);
-  const reading = await (level.ahead.get(directory) ?? readDirectory(directory.location, options.leftEntries + 1));
+  const reading = await (level.ahead.get(directory) ??
+    readDirectory(directory.location, options.leftEntries + 1));
   level.ahead.delete(directory);
   if (reading.status === 'unreadable') {
     completeness.unreadableDirectory(path, reading.errno);

@@ -21,7 +21,8 @@ export interface Request {
 export const RequestSchema = v.object({
   id: v.nullish(v.union([v.string(), v.number(), v.boolean()])),
   method: v.string(),
-  params: v.nullish(v.record(v.string(), v.unknown())),
+  // Not v.record(), which takes arrays.
+  params: v.nullish(v.pipe(v.custom<Record<string, unknown>>(isObject), v.metadata({ type: 'object' }))),
 });
 
 export type ParsedRequest =

@@ -11,9 +11,11 @@ export type ParsedCancelParams =
   | { status: 'ok'; value: CancelParams }
   | { status: 'invalid'; error: BurrowError };
 
-export const CancelParamsSchema = v.object({
-  operationId: v.pipe(OperationIdSchema, v.minLength(1, 'Expected a string that is not empty')),
-});
+export const CancelParamsSchema = v.object(
+  { operationId: v.pipe(OperationIdSchema, v.minLength(1, 'Expected a string that is not empty')) },
+  // Said of a missing operationId: the params themselves are always an object here.
+  'Expected a string',
+);
 
 /** Params of hello, health and shutdown: accepted whatever they hold, and ignored. */
 export const IgnoredParamsSchema = v.object({});

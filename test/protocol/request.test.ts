@@ -1,6 +1,7 @@
 import fc from 'fast-check';
+import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { parseRequest, type Request, recoverId } from '../../src/protocol/request.ts';
+import { parseRequest, type Request, RequestSchema, recoverId } from '../../src/protocol/request.ts';
 
 function parse(text: string): ReturnType<typeof parseRequest> {
   return parseRequest(Buffer.from(text));
@@ -142,6 +143,15 @@ describe('parseRequest()', () => {
       `{"id":1,"method":"m","params":{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}}`;
     expect(accepted(nested(1_000)).method).toBe('m');
     expect(refused(nested(1_001)).issues).toEqual([{ path: 'params', message: expect.any(String) }]);
+  });
+
+  it('takes what the published schema takes and nothing else', () => {
+    const field = fc.option(fc.oneof(fc.jsonValue(), fc.constantFrom('m', 1, {})), { nil: undefined });
+    const property = fc.property(field, field, field, (id, method, params) => {
+      const text = JSON.stringify({ id, method, params });
+      expect(parse(text).status === 'request').toBe(v.is(RequestSchema, JSON.parse(text)));
+    });
+    fc.assert(property);
   });
 
   it('never throws, whatever the bytes', () => {

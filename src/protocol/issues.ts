@@ -6,7 +6,7 @@ import { clipUtf8 } from '../support/utf8.ts';
 import { MAX_ISSUE_PATH_BYTES, MAX_ISSUES } from './defaults.ts';
 import { BurrowError, ERRORS, type ErrorCode } from './errors.ts';
 
-export interface Issue {
+interface Issue {
   /** Such as `params.timeoutMs`, `params.args[2]`, `params.env["my.key"]`. */
   path: string;
   message: string;

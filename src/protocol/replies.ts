@@ -68,13 +68,13 @@ export const TransportErrorSchema = v.looseObject({
   error: WireErrorSchema,
 });
 
-export type ResultReply = v.InferOutput<typeof ResultReplySchema>;
-export type FailureReply = v.InferOutput<typeof FailureReplySchema>;
-export type ErrorReply = v.InferOutput<typeof ErrorReplySchema>;
-export type AcceptedReply = v.InferOutput<typeof AcceptedReplySchema>;
+type ResultReply = v.InferOutput<typeof ResultReplySchema>;
+type FailureReply = v.InferOutput<typeof FailureReplySchema>;
+type ErrorReply = v.InferOutput<typeof ErrorReplySchema>;
+type AcceptedReply = v.InferOutput<typeof AcceptedReplySchema>;
 export type StreamEvent = v.InferOutput<typeof StreamEventSchema>;
-export type TerminalEvent = v.InferOutput<typeof TerminalEventSchema>;
-export type TransportErrorReply = v.InferOutput<typeof TransportErrorSchema>;
+type TerminalEvent = v.InferOutput<typeof TerminalEventSchema>;
+type TransportErrorReply = v.InferOutput<typeof TransportErrorSchema>;
 
 export type Reply =
   | ResultReply

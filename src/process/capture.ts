@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import { MAX_FRAME_BYTES } from '../protocol/defaults.ts';
 import { clipUtf8 } from '../support/utf8.ts';
-import type { OutputStream } from './launcher.ts';
+import { type OutputStream, releaseChunk } from './launcher.ts';
 import { createStreamDecoder, type DecodedText } from './text-decoder.ts';
 import { createTextStore } from './text-store.ts';
 
@@ -71,9 +71,14 @@ class OutputCapture implements Capture {
   push(stream: OutputStream, chunk: Buffer): void {
     const track = this.#track(stream);
     track.totalBytes += chunk.length;
-    if (this.hasOverflowed) return;
-    const bytes = track.filter === undefined ? chunk : track.filter.push(chunk);
-    this.#deliver(stream, track, track.decoder.push(bytes));
+    if (this.hasOverflowed) {
+      releaseChunk(chunk);
+      return;
+    }
+    const decoded = track.decoder.push(track.filter === undefined ? chunk : track.filter.push(chunk));
+    // A filter may keep views of the chunk, text never does.
+    if (track.filter === undefined) releaseChunk(chunk);
+    this.#deliver(stream, track, decoded);
   }
 
   end(stream: OutputStream): void {

@@ -5,7 +5,12 @@
 import { KILL_GRACE_MS, KILL_SETTLE_MS } from '../protocol/defaults.ts';
 import type { Clock, Timer } from '../support/clock.ts';
 import type { Child } from './launcher.ts';
-import type { GroupRest, ProcessGroups } from './process-groups.ts';
+import {
+  createProcessGroups,
+  type GroupRest,
+  type ProcessGroups,
+  readProcessTable,
+} from './process-groups.ts';
 
 /** A process closes its pipes a moment before it is dead, so the group is looked at again, at doubling distances. */
 const FIRST_RECHECK_MS = 5;
@@ -34,6 +39,11 @@ export interface Termination {
   pipesClosed(): void;
   /** Drops timers; no event follows. */
   close(): void;
+}
+
+/** The real ones; make them once per program, because terminations share a look at the process table. */
+export function createTerminationDeps(clock: Clock): TerminationDeps {
+  return { clock, groups: createProcessGroups({ clock, readProcessTable }) };
 }
 
 export function createTermination(

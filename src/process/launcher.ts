@@ -20,7 +20,7 @@ export interface LaunchRequest {
 
 /** Called in order: chunks, then `onPipeEnd` per stream; `onExit` comes when the process was waited for, in any order to the pipes. */
 export interface LaunchEvents {
-  /** The chunk is the receiver's to keep. */
+  /** The chunk is the receiver's to keep, or to give back with `releaseChunk`. */
   onChunk(stream: OutputStream, chunk: Buffer): void;
   onPipeEnd(stream: OutputStream): void;
   onExit(exitCode: number | null, signal: NodeJS.Signals | null): void;
@@ -56,6 +56,19 @@ export interface Child {
 
 /** Starts a process in a session of its own. Undefined when it could not start: `onFailed` follows. */
 export type Launch = (request: LaunchRequest, events: LaunchEvents) => Child | undefined;
+
+/** Smaller chunks are not worth the call. */
+const MIN_RELEASED_BYTES = 8 * 1024;
+
+/**
+ * Frees the memory of a chunk that was dealt with; it is empty afterwards. Left to the garbage collector, a fast writer
+ * puts some 100 MB of dead chunks aside before they are collected.
+ */
+export function releaseChunk(chunk: Buffer): void {
+  const { buffer } = chunk;
+  if (chunk.length < MIN_RELEASED_BYTES || chunk.length !== buffer.byteLength) return;
+  if (buffer instanceof ArrayBuffer) buffer.transfer(0);
+}
 
 /** The launcher that stands on Node's own spawn. */
 export const launchWithNode: Launch = (request, events) => {
@@ -156,7 +169,10 @@ class NodeChild implements Child {
       this.#receiver?.onPipeEnd(stream);
       if (this.#openPipes === 0) this.#onDiscarded?.();
     };
-    pipe.on('data', (chunk: Buffer) => this.#receiver?.onChunk(stream, chunk));
+    pipe.on('data', (chunk: Buffer) => {
+      if (this.#receiver === null) releaseChunk(chunk);
+      else this.#receiver.onChunk(stream, chunk);
+    });
     pipe.on('end', end);
     pipe.on('error', end);
   }

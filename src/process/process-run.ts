@@ -140,9 +140,9 @@ export class ProcessRun implements RunningProcess, LaunchEvents {
 
   onChunk(stream: OutputStream, chunk: Buffer): void {
     this.#linger?.touch();
+    if (this.#drainedBytes >= 0) this.#drainedBytes += chunk.length;
     this.#capture.push(stream, chunk);
-    if (this.#drainedBytes < 0 || this.#capture.hasOverflowed) return;
-    this.#drainedBytes += chunk.length;
+    if (this.#capture.hasOverflowed) return;
     if (this.#drainedBytes > MAX_DRAIN_BYTES) this.#child?.pause();
   }
 

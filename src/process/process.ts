@@ -5,9 +5,9 @@
 
 import { hostname } from 'node:os';
 import type { Clock } from '../support/clock.ts';
+import { createTerminationDeps } from './kill-tree.ts';
 import { type Launch, launchWithNode } from './launcher.ts';
 import { createLingeringChildren } from './lingering.ts';
-import { createProcessGroups, readProcessTable } from './process-groups.ts';
 import {
   type ProcessDeps,
   type ProcessEvents,
@@ -24,10 +24,9 @@ export type { ProcessDeps, ProcessEvents, ProcessRequest, RunningProcess };
 /** The real ones; make them once per daemon, because processes share a look at the process table and the linger bound. */
 export function createProcessDeps(clock: Clock, launch: Launch = launchWithNode): ProcessDeps {
   return {
+    ...createTerminationDeps(clock),
     launch,
-    clock,
     identity: { uid: process.geteuid?.() ?? null, gid: process.getegid?.() ?? null, hostname },
-    groups: createProcessGroups({ clock, readProcessTable }),
     lingering: createLingeringChildren(),
   };
 }

@@ -74,8 +74,7 @@ describe('createCapture()', () => {
 
   it('delivers more than a frame but keeps no more than one', () => {
     const { capture: it, parts } = capture(64 * MAX_FRAME_BYTES);
-    const chunk = Buffer.from('€'.repeat(20_000));
-    for (let count = 0; count < 50; count += 1) it.push('stdout', chunk);
+    for (let count = 0; count < 50; count += 1) it.push('stdout', Buffer.from('€'.repeat(20_000)));
     const kept = it.read('stdout');
     expect(parts.reduce((sum, part) => sum + part.data.length, 0)).toBe(1_000_000);
     expect(Buffer.byteLength(kept.text)).toBe(MAX_FRAME_BYTES - (MAX_FRAME_BYTES % 3));

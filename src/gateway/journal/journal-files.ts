@@ -15,12 +15,12 @@ import { Segment } from './segment.ts';
 
 /** O_DSYNC: the write returns when the data is on disk. One thread-pool trip per group instead of write and fdatasync. */
 const LOG_FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_DSYNC | constants.O_NONBLOCK;
-/** After a failed fold, and between two checks that found too little to gain, the log grows by this much first. */
-const FOLD_STEP_BYTES = 1024 * 1024;
+/** After a failed fold, and between two checks that found too little to gain, the log grows by this part of its bound first. */
+const FOLD_STEP = 1 / 8;
 /** Taking the files reads them whole; after a failure it is tried again at most this often, in between it fails as before. */
 const TAKE_PAUSE_MS = 1_000;
 /** A full disk is searched for space in our own files at most this often. */
-const RECLAIM_PAUSE_MS = 5_000;
+const RECLAIM_PAUSE_MS = 1_000;
 
 export interface JournalFilesOptions {
   paths: JournalPaths;
@@ -55,6 +55,7 @@ export class JournalFiles {
   #isTaken = false;
   #hasOldLog = false;
   #damagedPaths = new Set<string>();
+  readonly #foldStepBytes: number;
   #nextFoldBytes: number;
   #nextReclaimMs = Number.NEGATIVE_INFINITY;
   #refusal: { error: unknown; untilMs: number } | undefined;
@@ -65,6 +66,7 @@ export class JournalFiles {
     this.#deps = deps;
     this.#lock = new JournalLock(deps.files, options.paths.lock);
     this.#nextFoldBytes = options.foldAtBytes;
+    this.#foldStepBytes = options.foldAtBytes * FOLD_STEP;
   }
 
   get isTaken(): boolean {
@@ -138,17 +140,28 @@ export class JournalFiles {
     if (log === undefined || this.#fold !== undefined || log.sizeBytes <= this.#nextFoldBytes) return;
     const wantedBytes = Math.max(this.#options.foldAtBytes, 2 * this.#liveBytes());
     if (log.sizeBytes > wantedBytes) await this.#startFold(log);
-    else this.#nextFoldBytes = Math.max(wantedBytes, log.sizeBytes + FOLD_STEP_BYTES);
+    else this.#nextFoldBytes = Math.max(wantedBytes, log.sizeBytes + this.#foldStepBytes);
   }
 
-  /** After ENOSPC or EDQUOT: folds when at least half of what our own files hold is dead. */
+  /** After ENOSPC or EDQUOT: gives back logs in which all is dead, or folds when half of the log is. */
   async reclaim(error: unknown): Promise<void> {
-    const nowMs = this.#deps.clock.monotonicMs();
+    const { clock, index, files } = this.#deps;
+    const log = this.#log;
     const isFull = errnoOf(error) === 'ENOSPC' || errnoOf(error) === 'EDQUOT';
-    if (!isFull || this.#log === undefined || this.#fold !== undefined || nowMs < this.#nextReclaimMs) return;
-    this.#nextReclaimMs = nowMs + RECLAIM_PAUSE_MS;
-    if (this.#log.sizeBytes > 0 && this.#log.sizeBytes >= 2 * this.#liveBytes())
-      await this.#startFold(this.#log);
+    if (!isFull || log === undefined || this.#fold !== undefined) return;
+    if (clock.monotonicMs() < this.#nextReclaimMs) return;
+    this.#nextReclaimMs = clock.monotonicMs() + RECLAIM_PAUSE_MS;
+    // A fold needs room for its new file, which a full disk may not have; what is all dead needs none.
+    const used = index.live().flatMap(({ location }) => location?.segment ?? []);
+    if (this.#hasOldLog && used.every((segment) => segment === log)) {
+      await files.unlink(this.#options.paths.oldLog);
+      this.#hasOldLog = false;
+      await this.#retireUnused();
+    }
+    if (!used.includes(log)) {
+      log.sizeBytes = 0;
+      await this.#cutTornTail(log);
+    } else if (log.sizeBytes >= 2 * this.#liveBytes()) await this.#startFold(log);
   }
 
   /** Folds what is left into operations.json, closes the files and gives the lock back. */
@@ -224,7 +237,7 @@ export class JournalFiles {
   /** The log becomes the old log and a new one is begun, so that appends go on while the old one is taken in. */
   async #startFold(log: Segment): Promise<void> {
     const { paths } = this.#options;
-    this.#nextFoldBytes = log.sizeBytes + FOLD_STEP_BYTES;
+    this.#nextFoldBytes = log.sizeBytes + this.#foldStepBytes;
     if (!this.#hasOldLog) {
       await this.#deps.files.rename(paths.log, paths.oldLog);
       this.#hasOldLog = true;
@@ -235,7 +248,7 @@ export class JournalFiles {
       this.#fold = undefined;
       this.#nextFoldBytes = isDone
         ? this.#options.foldAtBytes
-        : (this.#log?.sizeBytes ?? 0) + FOLD_STEP_BYTES;
+        : (this.#log?.sizeBytes ?? 0) + this.#foldStepBytes;
     });
   }
 

@@ -1,4 +1,5 @@
-// Start-up: reads whatever lies in the journal's files and never fails because of it. Good records are kept, also before
+// Start-up: reads whatever lies in the journal's files and never fails because of it (only when the machine is short of
+// memory or descriptors, to be tried again). Good records are kept, also before
 // and after damage; a file that lost something is set aside, at once when it holds nothing good, else by the next fold.
 import { constants } from 'node:fs';
 import type { Clock } from '../../support/clock.ts';
@@ -10,6 +11,9 @@ import { Segment } from './segment.ts';
 import { setAside } from './set-aside.ts';
 
 const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK; // A FIFO in the file's place must not block.
+
+/** The machine is short of something for the moment: says nothing about the file, so it is neither damaged nor set aside. */
+const PASSING_FAILURES = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EINTR']);
 
 export interface LoadDeps {
   files: JournalFs;
@@ -46,17 +50,29 @@ export async function loadJournal(deps: LoadDeps): Promise<LoadedJournal> {
     needsFold: false,
     warnings: [],
   };
-  await loadFile(deps.paths.folded, {
-    deps,
-    loaded,
-    read: (segment) => readFoldedFile(deps.files, segment, collect),
-  });
-  const readLog = (segment: Segment): Promise<FileContent> => readLogFile(deps.files, segment, collect);
-  loaded.hasOldLog = (await loadFile(deps.paths.oldLog, { deps, loaded, read: readLog })) !== undefined;
-  loaded.logEndBytes = (await loadFile(deps.paths.log, { deps, loaded, read: readLog }))?.endBytes ?? 0;
+  try {
+    await loadFiles({ deps, loaded, collect });
+  } catch (error) {
+    for (const segment of loaded.segments) await ignoreFailure(segment.retire());
+    throw error;
+  }
   loaded.needsFold ||= loaded.hasOldLog || loaded.damagedPaths.length > 0;
   loaded.entries = [...found.values()];
   return loaded;
+}
+
+/** Oldest first, since a later record of an id wins. */
+async function loadFiles(context: {
+  deps: LoadDeps;
+  loaded: LoadedJournal;
+  collect: Collect;
+}): Promise<void> {
+  const { deps, loaded, collect } = context;
+  const { files, paths } = deps;
+  const readLog = (segment: Segment): Promise<FileContent> => readLogFile(files, segment, collect);
+  await loadFile(paths.folded, { deps, loaded, read: (segment) => readFoldedFile(files, segment, collect) });
+  loaded.hasOldLog = (await loadFile(paths.oldLog, { deps, loaded, read: readLog })) !== undefined;
+  loaded.logEndBytes = (await loadFile(paths.log, { deps, loaded, read: readLog }))?.endBytes ?? 0;
 }
 
 function collector(found: Map<string, Entry>, deps: LoadDeps): Collect {
@@ -94,7 +110,8 @@ async function loadFile(path: string, context: LoadFileContext): Promise<FileCon
     content = await read(segment);
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined;
-    const reason = errnoOf(error) ?? String(error);
+    if (deps.mayRepair && PASSING_FAILURES.has(errnoOf(error) ?? '')) throw error;
+    const reason = errnoOf(error) ?? (error instanceof Error ? error.message : String(error));
     content = { damage: `cannot be read: ${reason}`, goodRecords: 0, endBytes: 0, isOlderLayout: false };
   }
   if (content.isOlderLayout) loaded.needsFold = true;

@@ -1,0 +1,50 @@
+// Chunks in, one buffer out. Large chunks are kept as they are and joined once; small ones are copied together, so that
+// a sender of single bytes costs memory by the byte and not by the chunk.
+
+const SMALL_CHUNK_BYTES = 4 * 1024;
+const BLOCK_BYTES = 64 * 1024;
+
+export class ByteCollector {
+  byteLength = 0;
+  #chunks: Buffer[] = [];
+  #block: Buffer | undefined;
+  #blockBytes = 0;
+
+  add(chunk: Buffer): void {
+    this.byteLength += chunk.length;
+    if (this.byteLength === chunk.length || chunk.length >= SMALL_CHUNK_BYTES) {
+      this.#sealBlock();
+      this.#chunks.push(chunk);
+      return;
+    }
+    if (this.#block !== undefined && this.#blockBytes + chunk.length > BLOCK_BYTES) this.#sealBlock();
+    this.#block ??= Buffer.allocUnsafeSlow(BLOCK_BYTES);
+    chunk.copy(this.#block, this.#blockBytes);
+    this.#blockBytes += chunk.length;
+  }
+
+  /** Everything so far; the collector keeps it. No copy when all came in one chunk. */
+  bytes(): Buffer {
+    this.#sealBlock();
+    const [first] = this.#chunks;
+    if (first === undefined) return Buffer.alloc(0);
+    if (this.#chunks.length === 1) return first;
+    const joined = Buffer.concat(this.#chunks, this.byteLength);
+    this.#chunks = [joined];
+    return joined;
+  }
+
+  clear(): void {
+    this.byteLength = 0;
+    this.#chunks = [];
+    this.#block = undefined;
+    this.#blockBytes = 0;
+  }
+
+  #sealBlock(): void {
+    if (this.#block === undefined) return;
+    this.#chunks.push(this.#block.subarray(0, this.#blockBytes));
+    this.#block = undefined;
+    this.#blockBytes = 0;
+  }
+}

@@ -1,0 +1,189 @@
+// One life of a worker: requests out in batches, answer lines in, matched by invocationId. It knows what is in flight and
+// nothing of queues or restarts. A line that is nobody's answer, a second answer or broken text ends the life.
+
+import type { Timer } from '../support/clock.ts';
+import { type Answer, checkAnswer, decodeLine, diagnoseText } from './answer.ts';
+import { ByteCollector } from './byte-collector.ts';
+import type { AnswerEnvelope } from './envelopes.ts';
+import {
+  type Asked,
+  badAnswerFailure,
+  type Ending,
+  type Failure,
+  overflowFailure,
+  workerKilledFailure,
+} from './failures.ts';
+import { CLOSE_GRACE_MS, WORKER_LEAVE_MS } from './limits.ts';
+import type { ProcessSettings } from './node-command.ts';
+import { type ChildEnd, SupervisedChild } from './supervised-child.ts';
+
+export interface WorkerCall {
+  asked: Asked;
+  line: string;
+  deadlineAtMs: number;
+  timeoutMs: number;
+  /** Undefined once the caller has its answer: what still comes is late. */
+  settle: ((envelope: AnswerEnvelope) => void) | undefined;
+}
+
+export interface WorkerLifeEvents {
+  /** The answer of a call in flight; the call has left. */
+  onAnswer(call: WorkerCall, envelope: AnswerEnvelope): void;
+  /** It ended or closed its output: ask nothing more. What is in flight may still be answered until `onGone`. */
+  onEnding(): void;
+  /** It is being killed: what is in flight fails with this. */
+  onDoomed(failure: Failure): void;
+  onLateAnswer(): void;
+  onGone(end: ChildEnd): void;
+}
+
+const NEWLINE = 0x0a;
+
+export class WorkerLife {
+  readonly inFlight = new Map<string, WorkerCall>();
+  /** Answers given so far. */
+  answered = 0;
+  readonly #settings: ProcessSettings;
+  readonly #events: WorkerLifeEvents;
+  readonly #child: SupervisedChild;
+  readonly #partial = new ByteCollector();
+  #batch = '';
+  #isEnding = false;
+  #isDoomed = false;
+  #leave: Timer | undefined;
+
+  constructor(settings: ProcessSettings, events: WorkerLifeEvents) {
+    this.#settings = settings;
+    this.#events = events;
+    this.#child = new SupervisedChild(settings, {
+      onStdout: (chunk) => this.#receive(chunk),
+      onStdoutEnd: () => this.#endOfOutput(),
+      onExit: () => this.#ending(),
+      onGone: (end) => {
+        this.#leave?.cancel();
+        events.onGone(end);
+      },
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  send(call: WorkerCall): void {
+    this.inFlight.set(call.asked.invocationId, call);
+    // One write for all requests of a turn: a system call costs more than a small request.
+    if (this.#batch === '') process.nextTick(() => this.#flush());
+    this.#batch += call.line;
+  }
+
+  stderrTail(): string {
+    return this.#child.stderrTail();
+  }
+
+  /** Ends its input, and after a grace the process. */
+  retire(): void {
+    this.#flush();
+    this.#child.endInput();
+    this.#leave ??= this.#settings.deps.clock.startTimer(CLOSE_GRACE_MS, () => this.#child.kill());
+  }
+
+  /** Another call was over its deadline: fails what is in flight, retryable, and ends the tree. */
+  killForDeadline(): void {
+    this.#doom(workerKilledFailure(this.#settings.label));
+  }
+
+  #flush(): void {
+    if (this.#batch === '') return;
+    const batch = this.#batch;
+    this.#batch = '';
+    this.#child.send(batch);
+  }
+
+  #receive(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      const part = chunk.subarray(start, end);
+      start = end + 1;
+      if (this.#partial.byteLength === 0) this.#line(part);
+      else {
+        this.#partial.add(part);
+        this.#line(this.#partial.bytes());
+        this.#partial.clear();
+      }
+    }
+    if (start === chunk.length) return;
+    this.#partial.add(start === 0 ? chunk : chunk.subarray(start));
+    if (this.#partial.byteLength <= this.#settings.maxAnswerBytes) return;
+    this.#partial.clear();
+    this.#doom(overflowFailure(this.#settings.label, this.#settings.maxAnswerBytes));
+  }
+
+  #line(line: Buffer): void {
+    const { label, maxAnswerBytes } = this.#settings;
+    if (line.length > maxAnswerBytes) return void this.#doom(overflowFailure(label, maxAnswerBytes));
+    const text = decodeLine(line);
+    if (typeof text !== 'string') return void this.#refuse(text);
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      // A blank line is no text; all else that is not JSON costs the worker its life.
+      if (text.trim() !== '') this.#refuse(diagnoseText(text));
+      return;
+    }
+    this.#answer(value, text);
+  }
+
+  #answer(value: unknown, text: string): void {
+    const id: unknown =
+      typeof value === 'object' && value !== null && 'invocationId' in value ? value.invocationId : undefined;
+    const call = typeof id === 'string' ? this.inFlight.get(id) : undefined;
+    if (call === undefined) return void this.#answerOfNobody(text, id);
+    const answer = checkAnswer(value, text, call.asked);
+    if (answer.status !== 'ok') return void this.#refuse(answer);
+    this.inFlight.delete(call.asked.invocationId);
+    this.answered += 1;
+    if (call.settle === undefined) this.#events.onLateAnswer();
+    else this.#events.onAnswer(call, answer.envelope);
+  }
+
+  #answerOfNobody(text: string, id: unknown): void {
+    if (this.#isDoomed) return void this.#events.onLateAnswer();
+    const which =
+      typeof id === 'string'
+        ? `the unknown or repeated invocationId ${JSON.stringify(id.slice(0, 80))}`
+        : 'no invocationId';
+    this.#refuse({ status: 'bad', problem: `answered with ${which}`, excerpt: text });
+  }
+
+  #refuse(answer: Answer): void {
+    if (this.#isDoomed || answer.status !== 'bad') return;
+    const { label, mask } = this.#settings;
+    const ending: Ending = { label, exitCode: null, signal: null, stderrTail: this.#child.stderrTail() };
+    this.#doom(badAnswerFailure(ending, answer.problem, mask(answer.excerpt)));
+  }
+
+  #endOfOutput(): void {
+    // A last line may lack its newline.
+    if (this.#partial.byteLength > 0) this.#line(this.#partial.bytes());
+    this.#partial.clear();
+    this.#ending();
+  }
+
+  /** A process that lost its output, or left it to a grandchild, gets a moment to be gone by itself. */
+  #ending(): void {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    this.#leave ??= this.#settings.deps.clock.startTimer(WORKER_LEAVE_MS, () => this.#child.kill());
+    if (!this.#isDoomed) this.#events.onEnding();
+  }
+
+  #doom(failure: Failure): void {
+    if (this.#isDoomed) return;
+    this.#isDoomed = true;
+    this.#batch = '';
+    this.#child.kill();
+    this.#events.onDoomed(failure);
+  }
+}

@@ -13,7 +13,7 @@ export const MAX_OVERSIZED_HEAD_BYTES = 64 * 1024;
 export const MAX_ID_JSON_BYTES = 64 * 1024;
 /** Deepest nesting taken in a request's params, the params object itself being 1. */
 export const MAX_PARAMS_DEPTH = 1_000;
-/** More issues than this are counted, not listed. */
+/** More issues than this are not listed in an error; one more says that there are others. */
 export const MAX_ISSUES = 20;
 /** Longest message and longest path of an issue in an error. */
 export const MAX_ERROR_MESSAGE_BYTES = 4 * 1024;

@@ -4,8 +4,8 @@
 import * as v from 'valibot';
 import { DEFAULT_MAX_OUTPUT_BYTES, DEFAULT_TIMEOUT_MS } from './defaults.ts';
 import { BurrowError, type ErrorCode } from './errors.ts';
-import { paramsError } from './issues.ts';
-import { OperationIdSchema, SystemTextSchema } from './params-text.ts';
+import { checkMembers, paramsError } from './issues.ts';
+import { OperationIdSchema, SystemTextSchema, systemTextProblem } from './params-text.ts';
 import { type TraceContext, TraceContextSchema, toTraceContext } from './trace-context.ts';
 
 export interface ExecParams {
@@ -40,16 +40,19 @@ const PositiveIntegerSchema = v.pipe(
   v.minValue(1, 'Expected a positive safe integer'),
 );
 
+const ArgsSchema = v.pipe(
+  v.custom<string[]>(Array.isArray, 'Expected an array of strings'),
+  v.rawCheck((context) => {
+    if (context.dataset.typed) checkMembers(context, context.dataset.value.entries(), systemTextProblem);
+  }),
+  v.metadata({ type: 'array', items: { type: 'string' } }),
+);
+
 // Not v.record(), which drops names such as `constructor` without a word.
 const EnvSchema = v.pipe(
   v.custom<Record<string, unknown>>(isPlainObject, 'Expected an object of names to values'),
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (!dataset.typed) return;
-    for (const [key, value] of Object.entries(dataset.value)) {
-      const message = envProblem(key, value);
-      if (message === undefined) continue;
-      addIssue({ message, path: [{ type: 'object', origin: 'value', input: dataset.value, key, value }] });
-    }
+  v.rawCheck((context) => {
+    if (context.dataset.typed) checkMembers(context, Object.entries(context.dataset.value), envProblem);
   }),
   v.metadata({
     type: 'object',
@@ -62,7 +65,7 @@ export const ExecParamsSchema = v.object({
   operationId: v.nullish(OperationIdSchema),
   command: v.nullish(SystemTextSchema),
   executable: v.nullish(SystemTextSchema),
-  args: v.nullish(v.array(SystemTextSchema, 'Expected an array of strings')),
+  args: v.nullish(ArgsSchema),
   cwd: v.nullish(SystemTextSchema),
   env: v.nullish(EnvSchema),
   timeoutMs: v.nullish(PositiveIntegerSchema),
@@ -137,7 +140,7 @@ function isPlainObject(value: unknown): boolean {
 }
 
 /** What a process environment cannot hold; any other name passes unchanged (`my.key`, `1X`, `BASH_FUNC_f%%`). */
-function envProblem(name: string, value: unknown): string | undefined {
+function envProblem(value: unknown, name: string): string | undefined {
   if (name === '') return 'Expected a name that is not empty';
   if (name.includes('=') || name.includes('\0')) return 'Expected a name without "=" and zero bytes';
   if (!name.isWellFormed()) return 'Expected a well-formed name without lone surrogates';

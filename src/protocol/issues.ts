@@ -1,7 +1,7 @@
 // From schema issues to the error on the wire: paths a person can follow, every problem at once up to a bound, and never
 // a received value, which may be a secret.
 
-import type { BaseIssue } from 'valibot';
+import type { BaseIssue, RawCheckContext } from 'valibot';
 import { clipUtf8 } from '../support/utf8.ts';
 import { MAX_ISSUE_PATH_BYTES, MAX_ISSUES } from './defaults.ts';
 import { BurrowError, ERRORS, type ErrorCode } from './errors.ts';
@@ -16,7 +16,7 @@ const PLAIN_NAME = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
 
 /**
  * One error for all `issues`. Its code is the first of `fieldCodes` whose field has an issue, else `invalid_params`.
- * Lists at most 20 issues and counts the rest.
+ * Lists at most 20 issues and says when there are more.
  */
 export function paramsError(
   issues: readonly BaseIssue<unknown>[],
@@ -26,13 +26,33 @@ export function paramsError(
   const code = fieldCodes.find(([field]) => fields.has(field))?.[1] ?? 'invalid_params';
   const listed = issues.slice(0, MAX_ISSUES).map(toIssue);
   if (issues.length > listed.length) {
-    listed.push({ path: 'params', message: `${issues.length - listed.length} more problems` });
+    listed.push({ path: 'params', message: 'There are more problems' });
   }
   const first = listed[0] ?? { path: 'params', message: 'Not valid' };
   return new BurrowError(code, {
     message: `${ERRORS[code].message} (${first.path}: ${first.message})`,
     issues: listed,
   });
+}
+
+/**
+ * Checks the members of an object or array by hand. A schema makes an issue for each of them, and a hostile line has
+ * room for a million: here the first one beyond the listed twenty ends the check.
+ */
+export function checkMembers<Input, Key extends string | number>(
+  context: RawCheckContext<Input>,
+  members: Iterable<[key: Key, value: unknown]>,
+  problemOf: (value: unknown, key: Key) => string | undefined,
+): void {
+  let found = 0;
+  for (const [key, value] of members) {
+    const message = problemOf(value, key);
+    if (message === undefined) continue;
+    const input = context.dataset.value;
+    context.addIssue({ message, path: [{ type: 'unknown', origin: 'value', input, key, value }] });
+    found += 1;
+    if (found > MAX_ISSUES) return;
+  }
 }
 
 function toIssue(issue: BaseIssue<unknown>): Issue {

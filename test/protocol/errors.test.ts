@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { MAX_FRAME_BYTES } from '../../src/protocol/defaults.ts';
 import { BurrowError, ERRORS, type ErrorCode, isBurrowError } from '../../src/protocol/errors.ts';
 
 const rows = Object.entries(ERRORS);
@@ -9,6 +10,10 @@ describe('ERRORS', () => {
     for (const sentence of [row.meaning, row.message, row.remedy])
       expect(sentence).toMatch(/^[A-Za-z].*[^.\s]$/);
     expect(row.message[0]).toBe(row.message[0]?.toUpperCase());
+  });
+
+  it('states the frame limit of the code', () => {
+    expect(ERRORS.frame_too_large.message).toContain(` ${MAX_FRAME_BYTES} `);
   });
 
   it.each<[string, ErrorCode[]]>([

@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { createAnswerLimit, MAX_ANSWER_ENTRIES } from './answer-limit.ts';
 import { bound, PathSchema, plainText } from './arguments.ts';
+import { createHangingMountTest } from './hanging-mounts.ts';
 import { defineTool, resolvePath, type ToolAnswer, type ToolContext } from './tool.ts';
 import { createCompleteness } from './walk/completeness.ts';
 import { createGlob, MAX_PATTERN_CHARACTERS } from './walk/glob.ts';
@@ -64,6 +65,7 @@ export function findBounds(asked: { maxDepth: number; maxTraversalEntries: numbe
     clock: context.clock,
     signal: context.signal,
     maxDepth: asked.maxDepth,
+    canHang: createHangingMountTest(),
     maxEntries: asked.maxTraversalEntries || context.traversalEntries || DEFAULT_TRAVERSAL_ENTRIES,
   };
 }

@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { createAnswerLimit, MAX_ANSWER_ENTRIES } from './answer-limit.ts';
 import { bound, PathSchema } from './arguments.ts';
+import { createHangingMountTest } from './hanging-mounts.ts';
 import { defineTool, resolvePath, type ToolAnswer, type ToolContext } from './tool.ts';
 import { createCompleteness } from './walk/completeness.ts';
 import type { EntryType } from './walk/read-directory.ts';
@@ -26,7 +27,8 @@ async function list(asked: v.InferOutput<typeof ListSchema>, context: ToolContex
   const entries: { path: string; type: EntryType }[] = [];
   const { clock, signal } = context;
   const { maxDepth, maxEntries } = asked;
-  for await (const batch of walk(dirPath, { clock, signal, maxDepth, maxEntries }, completeness)) {
+  const options = { clock, signal, maxDepth, maxEntries, canHang: createHangingMountTest() };
+  for await (const batch of walk(dirPath, options, completeness)) {
     for (const { path, type } of batch) {
       limit.add(path);
       entries.push({ path, type });

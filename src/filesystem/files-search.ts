@@ -6,7 +6,6 @@ import { BurrowError } from '../protocol/errors.ts';
 import { createAnswerLimit, MAX_ANSWER_ENTRIES } from './answer-limit.ts';
 import { bound, PathSchema, plainText } from './arguments.ts';
 import { findBounds } from './files-find.ts';
-import { createHangingMountTest } from './scan/hanging-mounts.ts';
 import { createLineScanner, type LineMatch } from './scan/line-scanner.ts';
 import { searchFile } from './scan/search-file.ts';
 import { createSlices } from './slices.ts';
@@ -63,9 +62,9 @@ async function collectMatches(
   const limit = createAnswerLimit();
   const scanner = createLineScanner(Buffer.from(asked.query));
   const slices = createSlices(context.clock, context.signal);
-  const canHang = createHangingMountTest();
+  const bounds = findBounds(asked, context);
   let isFull = false;
-  for await (const batch of walk(dirPath, findBounds(asked, context), completeness)) {
+  for await (const batch of walk(dirPath, bounds, completeness)) {
     for (const entry of batch) {
       await slices.pass();
       if (entry.type === 'other') completeness.specialFileSkipped(entry.path);
@@ -79,7 +78,7 @@ async function collectMatches(
     const { location } = entry;
     const onMatch = (match: LineMatch): boolean => addMatch(entry.path, match);
     try {
-      await searchFile({ location, scanner, slices, onMatch }, canHang(`${dirPath}/${entry.path}`));
+      await searchFile({ location, scanner, slices, onMatch }, bounds.canHang(location.toString()));
     } catch (error) {
       const errno = errnoOf(error);
       if (errno === undefined) throw error;

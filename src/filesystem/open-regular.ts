@@ -1,8 +1,8 @@
 // Opens a file for reading and refuses everything that is not a regular file, in milliseconds: a FIFO without a writer
 // would block for ever, and merely opening some devices acts on them (a watchdog starts, a tape rewinds).
 
-import { constants, type Stats } from 'node:fs';
-import { type FileHandle, open, readlink, stat, statfs } from 'node:fs/promises';
+import { constants, readlinkSync, type Stats } from 'node:fs';
+import { type FileHandle, open, stat, statfs } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { BurrowError } from '../protocol/errors.ts';
 import { errnoError } from './tool.ts';
@@ -54,7 +54,8 @@ export function requireRegular(stats: Stats): void {
 
 async function refuseProcDevice(fd: number): Promise<void> {
   const opened = `/proc/self/fd/${fd}`;
-  if (!PROC_DEVICES.has(basename(await readlink(opened)))) return;
+  // Answered from the kernel's own memory: no reason for a hop to the thread pool.
+  if (!PROC_DEVICES.has(basename(readlinkSync(opened)))) return;
   if ((await statfs(opened)).type !== PROC_SUPER_MAGIC) return;
   throw new BurrowError('not_a_regular_file', {
     message: 'Path is memory of the system, not a regular file',

@@ -1,8 +1,8 @@
 // Finds the lines of a file that hold a literal, block by block in one buffer: the memory does not depend on the file, nor
 // on the length of its lines. It searches bytes with the native search and counts lines only as far as a match needs them.
 
+import { type ByteSearch, createByteSearch } from './byte-search.ts';
 import { EXCERPT_CONTEXT_BYTES, excerpt } from './excerpt.ts';
-import { countLineFeeds } from './newlines.ts';
 
 const BLOCK_BYTES = 256 * 1024;
 /** A zero byte in the first bytes of a file makes it binary (the rule of the contract, and of git). */
@@ -31,11 +31,21 @@ export interface LineScanner {
 /** A scanner for one literal, used for one file after another. The literal is not empty and holds no line feed. */
 export function createLineScanner(needle: Buffer): LineScanner {
   const margin = needle.length + EXCERPT_CONTEXT_BYTES;
-  const bytes = Buffer.allocUnsafeSlow(BLOCK_BYTES + margin + EXCERPT_CONTEXT_BYTES);
+  const search = createByteSearch(BLOCK_BYTES + margin + EXCERPT_CONTEXT_BYTES, needle);
+  const { bytes } = search;
 
   return {
     async scan(source, onMatch) {
-      const window: Window = { bytes, filled: 0, at: 0, counted: 0, line: 1, skipsLine: false, atEnd: false };
+      const window: Window = {
+        search,
+        bytes,
+        filled: 0,
+        at: 0,
+        counted: 0,
+        line: 1,
+        skipsLine: false,
+        atEnd: false,
+      };
       await fill(window, source);
       if (bytes.subarray(0, Math.min(window.filled, BINARY_PROBE_BYTES)).includes(0)) return;
       while (takeMatches(window, { needle, margin }, onMatch) && !window.atEnd) {
@@ -48,6 +58,7 @@ export function createLineScanner(needle: Buffer): LineScanner {
 }
 
 interface Window {
+  readonly search: ByteSearch;
   readonly bytes: Buffer;
   filled: number;
   /** Where the search goes on. */
@@ -84,7 +95,7 @@ function takeMatches(
       passLine(window, bytes.indexOf(LINE_FEED, window.at));
       continue;
     }
-    const hit = bytes.indexOf(needle, window.at);
+    const hit = window.search.find(window.at, window.filled);
     if (hit < 0) {
       window.at = Math.max(window.at, window.filled - needle.length + 1);
       return true;
@@ -119,6 +130,6 @@ function dropUsed(window: Window): void {
 }
 
 function countTo(window: Window, end: number): void {
-  window.line += countLineFeeds(window.bytes, window.counted, end);
+  if (end > window.counted) window.line += window.search.countLineFeeds(window.counted, end);
   window.counted = end;
 }

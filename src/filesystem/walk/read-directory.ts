@@ -1,7 +1,7 @@
 // The visible names of one directory, sorted, with their types. Bounded: of a directory with millions of names only as
 // many are kept as the caller can still use, and the event loop is given back while they are read.
 
-import type { Dirent } from 'node:fs';
+import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { opendir, readdir, stat } from 'node:fs/promises';
 import { errnoOf } from '../tool.ts';
 
@@ -32,14 +32,18 @@ function isVisible(name: string): boolean {
   return !name.startsWith('.') && name !== 'node_modules';
 }
 
-/** The first `limit` visible entries in the order of their names (UTF-16 code units, then bytes). Never rejects. */
-export async function readDirectory(location: Location, limit: number): Promise<DirectoryReading> {
+/**
+ * The first `limit` visible entries in the order of their names (UTF-16 code units, then bytes). Never rejects. Where the
+ * mount cannot hang, small directories are read without a hop to the thread pool.
+ */
+export async function readDirectory(
+  location: Location,
+  { limit, canHang }: { limit: number; canHang: boolean },
+): Promise<DirectoryReading> {
   try {
-    const { size } = await stat(location);
-    const read = size <= ONE_CALL_DIRECTORY_BYTES ? readInOneCall : readInBatches;
-    return { status: 'read', entries: await read(location, limit) };
+    return { status: 'read', entries: await readEntries(location, limit, canHang) };
   } catch (error) {
-    return unreadable(error);
+    return { status: 'unreadable', errno: errnoOf(error) ?? 'EIO', error };
   }
 }
 
@@ -55,13 +59,13 @@ export async function peekDirectory(location: Location): Promise<'visible' | 'em
   }
 }
 
-function unreadable(error: unknown): DirectoryReading {
-  return { status: 'unreadable', errno: errnoOf(error) ?? 'EIO', error };
-}
-
-async function readInOneCall(location: Location, limit: number): Promise<DirectoryEntry[]> {
-  const found = await readdir(location, { withFileTypes: true });
+async function readEntries(location: Location, limit: number, canHang: boolean): Promise<DirectoryEntry[]> {
+  const { size } = canHang ? await stat(location) : statSync(location);
+  if (size > ONE_CALL_DIRECTORY_BYTES) return readInBatches(location, limit);
+  const options = { withFileTypes: true } as const;
+  const found = canHang ? await readdir(location, options) : readdirSync(location, options);
   if (found.some((entry) => entry.name.includes('\uFFFD'))) {
+    // Some name may not be UTF-8: only its bytes still name it.
     const raw = await readdir(location, { withFileTypes: true, encoding: 'buffer' });
     return firstInOrder(raw.map((entry) => rawEntry(entry, location)).filter(isEntryVisible), limit);
   }

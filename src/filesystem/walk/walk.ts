@@ -1,19 +1,18 @@
 // Walks a tree in one stable order: each directory's visible names sorted, a directory's content right behind it.
 // It never follows a symlink, so no loop and no file twice; it stops at its bounds and says so; a directory that cannot be
-// read or goes away is a warning, not the end. Directories ahead are read while earlier ones are still in use.
+// read or goes away is a warning, not the end.
 
+import { realpath } from 'node:fs/promises';
 import type { Clock } from '../../support/clock.ts';
 import { createSlices } from '../slices.ts';
 import { type Completeness, createCompleteness } from './completeness.ts';
 import {
   type DirectoryEntry,
   type DirectoryReading,
+  type Location,
   peekDirectory,
   readDirectory,
 } from './read-directory.ts';
-
-/** Directories of one level that are read ahead. More than the thread pool's four threads gains nothing. */
-const READ_AHEAD_DIRECTORIES = 4;
 
 export interface WalkOptions {
   clock: Clock;
@@ -22,6 +21,8 @@ export interface WalkOptions {
   maxDepth: number;
   /** Entries visited in all, directories included. */
   maxEntries: number;
+  /** Whether a path lies where system calls may wait without end (hanging-mounts.ts). */
+  canHang(path: string): boolean;
 }
 
 export interface WalkEntry extends DirectoryEntry {
@@ -35,9 +36,6 @@ interface Level {
   readonly prefix: string;
   readonly depth: number;
   next: number;
-  readonly ahead: Map<DirectoryEntry, Promise<DirectoryReading>>;
-  /** Index up to which directories were considered for reading ahead. */
-  aheadUpTo: number;
 }
 
 /**
@@ -49,7 +47,7 @@ export async function* walk(
   options: WalkOptions,
   completeness: Completeness = createCompleteness(),
 ): AsyncGenerator<WalkEntry[], void, void> {
-  const first = await readDirectory(root, options.maxEntries + 1);
+  const first = await readBelow(await realpath(root), options.maxEntries, options);
   if (first.status === 'unreadable') throw first.error;
   const levels: Level[] = [openLevel(first.entries, '', 0)];
   let leftEntries = options.maxEntries;
@@ -85,9 +83,11 @@ function takeStep(level: Level, leftEntries: number, completeness: Completeness)
     if (batch.length >= leftEntries) return { status: 'exhausted', batch };
     const entry = level.entries[level.next] as DirectoryEntry; // The index was just compared.
     level.next += 1;
-    const path = level.prefix + entry.name;
-    batch.push({ ...entry, path });
-    if (!entry.isUtf8) completeness.nameNotUtf8(path);
+    const { name, type, location, isUtf8 } = entry;
+    const path = level.prefix + name;
+    // Field by field: a spread copy of each entry takes as long as reading the directory.
+    batch.push({ path, name, type, location, isUtf8 });
+    if (!isUtf8) completeness.nameNotUtf8(path);
     if (entry.type === 'directory') return { status: 'directory', batch, directory: entry };
   }
   return { status: 'end', batch };
@@ -104,10 +104,7 @@ async function enter(
     await noteDepth(directory, path, options.maxDepth, completeness);
     return undefined;
   }
-  readAhead(level, options.leftEntries + 1);
-  const reading = await (level.ahead.get(directory) ??
-    readDirectory(directory.location, options.leftEntries + 1));
-  level.ahead.delete(directory);
+  const reading = await readBelow(directory.location, options.leftEntries, options);
   if (reading.status === 'unreadable') {
     completeness.unreadableDirectory(path, reading.errno);
     return undefined;
@@ -128,16 +125,11 @@ async function noteDepth(
   else if (content !== 'empty') completeness.unreadableDirectory(path, content.errno);
 }
 
-/** Keeps the next few directories of the level being read, starting with the one that is about to be entered. */
-function readAhead(level: Level, limit: number): void {
-  level.aheadUpTo = Math.max(level.aheadUpTo, level.next - 1);
-  while (level.ahead.size < READ_AHEAD_DIRECTORIES && level.aheadUpTo < level.entries.length) {
-    const entry = level.entries[level.aheadUpTo] as DirectoryEntry; // The index was just compared.
-    level.aheadUpTo += 1;
-    if (entry.type === 'directory') level.ahead.set(entry, readDirectory(entry.location, limit));
-  }
+/** One entry more than may still be visited, so that what is left out is noticed. */
+function readBelow(location: Location, leftEntries: number, options: WalkOptions): Promise<DirectoryReading> {
+  return readDirectory(location, { limit: leftEntries + 1, canHang: options.canHang(location.toString()) });
 }
 
 function openLevel(entries: DirectoryEntry[], prefix: string, depth: number): Level {
-  return { entries, prefix, depth, next: 0, ahead: new Map(), aheadUpTo: 0 };
+  return { entries, prefix, depth, next: 0 };
 }

@@ -1,9 +1,11 @@
-// Which mounts can keep a system call waiting without end: network file systems and those served by a program.
+// Which mounts can keep a system call waiting without end: network file systems and those served by a program. Everywhere
+// else walks and searches use synchronous calls, which cost a fraction of a hop to the thread pool; here they must not, or
+// one dead file server would stop the daemon.
 
 import { readFileSync } from 'node:fs';
 
 const HANGING_TYPES =
-  /^(?:nfs\d?|cifs|smb\w*|9p|ceph|lustre|gfs2?|ocfs2|afs|coda|glusterfs|beegfs|virtiofs|fuse(?:\..*|blk)?)$/;
+  /^(?:nfs\d?|cifs|smb\w*|9p|ceph|lustre|gfs2?|ocfs2|afs|coda|glusterfs|autofs|beegfs|virtiofs|fuse(?:\..*|blk)?)$/;
 
 /**
  * A test for absolute paths: does it lie on such a mount? Asks the kernel's own table once, which never waits. `mountInfo`

@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../../support/clock.ts';
 import type { Log } from '../../support/log.ts';
 import type { Journal, JournalRecord, JournalStatus } from './contract.ts';
 import { type Entry, EntryIndex } from './entry-index.ts';
-import { readResultText } from './folded-file.ts';
+import { readResult } from './folded-file.ts';
 import { JournalFiles, type JournalFilesOptions } from './journal-files.ts';
 import { errnoOf, type JournalFs } from './journal-fs.ts';
 import { encodeRecord } from './record-line.ts';
@@ -80,8 +80,8 @@ export class DiskJournal implements Journal {
     const entry = this.#index.get(operationId);
     if (entry === undefined) return undefined;
     try {
-      const text = await readResultText(entry);
-      if (text !== undefined) return text;
+      const result = await readResult(entry);
+      if (result !== undefined) return result.toString();
       this.#warn('An outcome in the journal was damaged on disk after it was written; it is dropped');
     } catch (error) {
       this.#warn(

@@ -81,17 +81,17 @@ async function writeEntries(
 
 /** The entry's line with its end on today's wall clock, which may have been set since the outcome was logged. */
 async function renewedLine(entry: Entry, clock: Clock): Promise<Buffer | undefined> {
-  const resultText = await readResultText(entry);
-  if (resultText === undefined) return undefined;
+  const result = await readResult(entry);
+  if (result === undefined) return undefined;
   const expiresAtMs = Math.round(clock.wallMs() + entry.expiresAtMonotonicMs - clock.monotonicMs());
-  return encodeRecord({ id: entry.id, requestDigest: entry.requestDigest, expiresAtMs }, resultText);
+  return encodeRecord({ id: entry.id, requestDigest: entry.requestDigest, expiresAtMs }, result);
 }
 
-/** The outcome's JSON text; undefined when its bytes on disk are no longer those that were written. */
-export async function readResultText(entry: Entry): Promise<string | undefined> {
+/** The outcome's JSON text as it is at hand; undefined when its bytes on disk are no longer those that were written. */
+export async function readResult(entry: Entry): Promise<string | Buffer | undefined> {
   const { text, location } = entry;
   if (text !== undefined || location === undefined) return text;
   const line = await location.segment.read(location.offsetBytes, location.lengthBytes);
   const record = line === undefined ? undefined : decodeRecord(line);
-  return record?.id === entry.id ? record.resultText() : undefined;
+  return record?.id === entry.id ? record.result : undefined;
 }

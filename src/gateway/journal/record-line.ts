@@ -16,16 +16,18 @@ export interface RecordFields {
 }
 
 export interface RecordLine extends RecordFields {
-  /** The outcome's JSON text within the line. */
-  resultText: () => string;
+  /** The outcome's JSON text, as the bytes within the line. */
+  result: Buffer;
 }
 
-/** The line without its newline. `resultJson` is JSON text without raw newlines, as JSON.stringify gives it. */
-export function encodeRecord(fields: RecordFields, resultJson: string): Buffer {
-  const head = `"id":${JSON.stringify(fields.id)},"requestDigest":${JSON.stringify(fields.requestDigest)}`;
-  const line = Buffer.from(
-    `${RECORD_START}00000000",${head},"expiresAt":${fields.expiresAtMs}${RESULT_MARK}${resultJson}}`,
-  );
+/** The line without its newline. `result` is JSON text without raw newlines, as JSON.stringify gives it. */
+export function encodeRecord(fields: RecordFields, result: string | Buffer): Buffer {
+  const names = `"id":${JSON.stringify(fields.id)},"requestDigest":${JSON.stringify(fields.requestDigest)}`;
+  const head = `${RECORD_START}00000000",${names},"expiresAt":${fields.expiresAtMs}${RESULT_MARK}`;
+  const line =
+    typeof result === 'string'
+      ? Buffer.from(`${head}${result}}`)
+      : Buffer.concat([Buffer.from(head), result, Buffer.from('}')]);
   line.write(checksum(line), RECORD_START.length, 'latin1');
   return line;
 }
@@ -39,10 +41,7 @@ export function decodeRecord(line: Buffer): RecordLine | undefined {
   if (resultAt < 0) return undefined;
   const fields = parseHead(`{${line.toString('utf8', CHECKED_FROM, resultAt)}}`);
   if (fields === undefined) return undefined;
-  return {
-    ...fields,
-    resultText: () => line.toString('utf8', resultAt + RESULT_MARK.length, line.length - 1),
-  };
+  return { ...fields, result: line.subarray(resultAt + RESULT_MARK.length, line.length - 1) };
 }
 
 /** Fields out of a JSON object that was written by us or by an older installation; undefined when one is missing. */

@@ -157,6 +157,7 @@ class NodeChild implements Child {
     this.#isPaused = false;
     this.#stdout.resume().unref();
     this.#stderr.resume().unref();
+    this.#child.unref();
     if (this.#openPipes === 0) onEnded();
   }
 

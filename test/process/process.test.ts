@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createChildEnvironment } from '../../src/process/process.ts';
 import { exec, run, shell } from './run.ts';
@@ -129,6 +131,19 @@ describe('runProcess() of what cannot start', () => {
     expect(error).toMatchObject({ code: 'cwd_invalid', details: { errno, cwd } });
     expect(error.message).toContain(JSON.stringify(cwd));
     expect(running.order).toEqual(['refused']);
+  });
+
+  it('refuses a working directory that may not be entered', async () => {
+    const closed = join(directory, 'closed');
+    mkdirSync(closed, { mode: 0o000 });
+    // Root may enter everything, so it asks as nobody for a directory of its own.
+    const isRoot = process.getuid?.() === 0;
+    const fixture = resolve(import.meta.dirname, '../fixtures/start-in.ts');
+    const { stdout } = await promisify(execFile)(process.execPath, [fixture, isRoot ? '/root' : closed], {
+      cwd: '/',
+      ...(isRoot ? { uid: 65534, gid: 65534 } : {}),
+    });
+    expect(stdout).toBe('cwd_invalid EACCES\n');
   });
 
   it.each([

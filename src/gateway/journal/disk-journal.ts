@@ -5,13 +5,11 @@ import type { Clock, Timer } from '../../support/clock.ts';
 import type { Log } from '../../support/log.ts';
 import type { Journal, JournalRecord, JournalStatus } from './contract.ts';
 import { type Entry, EntryIndex } from './entry-index.ts';
-import { readResult } from './folded-file.ts';
-import { JournalFiles, type JournalFilesOptions } from './journal-files.ts';
 import { errnoOf, type JournalFs } from './journal-fs.ts';
-import { encodeRecord } from './record-line.ts';
+import { JournalStore, type StoreOptions } from './store/store.ts';
 
-/** A group's bytes are joined to one write; more than this waits for the next. A single longer outcome goes alone. */
-const MAX_GROUP_BYTES = 8 * 1024 * 1024;
+/** A group's lines are joined to one write; more than this waits for the next. A single longer outcome goes alone. */
+const MAX_GROUP_CHARACTERS = 8 * 1024 * 1024;
 /** While the disk refuses it is tried again after this long, also when no operation ends. */
 const RETRY_MS = 5_000;
 /** Warnings kept for `status()`; the log has all of them. */
@@ -35,16 +33,15 @@ export interface DiskJournalDeps {
 
 interface Pending {
   entry: Entry;
-  line: Buffer;
   /** Absent for an outcome that was answered while the disk refused it. */
   done?: (durable: boolean) => void;
 }
 
 export class DiskJournal implements Journal {
-  readonly #options: JournalFilesOptions;
+  readonly #options: StoreOptions;
   readonly #deps: DiskJournalDeps;
   readonly #index: EntryIndex;
-  readonly #files: JournalFiles;
+  readonly #store: JournalStore;
   readonly #warnings = new Set<string>();
   /** Answered, not on disk. */
   readonly #held = new Set<Entry>();
@@ -54,20 +51,20 @@ export class DiskJournal implements Journal {
   #problem: string | undefined;
   #isClosed = false;
 
-  constructor(options: JournalFilesOptions, deps: DiskJournalDeps) {
+  constructor(options: StoreOptions, deps: DiskJournalDeps) {
     this.#options = options;
     this.#deps = deps;
     this.#index = new EntryIndex(deps.clock, options.maxEntries);
     const warn = (message: string): void => this.#warn(message);
-    this.#files = new JournalFiles(options, { ...deps, index: this.#index, warn });
+    this.#store = new JournalStore(options, { ...deps, index: this.#index, warn });
   }
 
   /** Takes the files; a journal that cannot is degraded from the start, and tries again. */
   async start(): Promise<void> {
     try {
-      await this.#files.take();
+      await this.#store.take();
     } catch (error) {
-      if (errnoOf(error) !== undefined) await this.#files.readOnly();
+      if (errnoOf(error) !== undefined) await this.#store.readOnly();
       this.#degrade(error);
     }
   }
@@ -80,8 +77,8 @@ export class DiskJournal implements Journal {
     const entry = this.#index.get(operationId);
     if (entry === undefined) return undefined;
     try {
-      const result = await readResult(entry);
-      if (result !== undefined) return result.toString();
+      const text = await this.#store.read(entry);
+      if (text !== undefined) return text;
       this.#warn('An outcome in the journal was damaged on disk after it was written; it is dropped');
     } catch (error) {
       this.#warn(
@@ -93,14 +90,11 @@ export class DiskJournal implements Journal {
   }
 
   record(record: JournalRecord, done: (durable: boolean) => void): void {
-    const { clock } = this.#deps;
-    const { operationId: id, requestDigest, outcomeJson } = record;
-    const { ttlMs } = this.#options;
     const entry: Entry = {
-      id,
-      requestDigest,
-      expiresAtMonotonicMs: clock.monotonicMs() + ttlMs,
-      text: outcomeJson,
+      id: record.operationId,
+      requestDigest: record.requestDigest,
+      expiresAtMonotonicMs: this.#deps.clock.monotonicMs() + this.#options.ttlMs,
+      text: record.outcomeJson,
       location: undefined,
     };
     if (this.#isClosed) {
@@ -108,14 +102,13 @@ export class DiskJournal implements Journal {
       done(false);
       return;
     }
-    const expiresAtMs = Math.round(clock.wallMs() + ttlMs);
-    this.#queue.push({ entry, line: encodeRecord({ id, requestDigest, expiresAtMs }, outcomeJson), done });
+    this.#queue.push({ entry, done });
     this.#pump();
   }
 
   status(): JournalStatus {
     return {
-      mode: this.#files.isTaken ? 'disk' : 'memory',
+      mode: this.#store.isTaken ? 'disk' : 'memory',
       entries: this.#index.size,
       state: this.#problem === undefined ? 'ok' : 'degraded',
       ...(this.#problem === undefined ? {} : { problem: this.#problem }),
@@ -129,7 +122,7 @@ export class DiskJournal implements Journal {
     this.#isClosed = true;
     await this.#draining;
     this.#retry?.cancel();
-    await this.#files.close();
+    await this.#store.close();
     const lost = this.#index.live().filter(({ text }) => text !== undefined).length;
     if (lost > 0) this.#deps.log.warn(`Journal closes without ${lost} outcomes that the disk refused`);
   }
@@ -153,22 +146,22 @@ export class DiskJournal implements Journal {
 
   async #writeGroup(group: Pending[]): Promise<void> {
     try {
-      await this.#files.append(group);
+      await this.#store.append(group.map(({ entry }) => entry));
       this.#settle(group, true);
       this.#recover();
-      await this.#files.maintain();
+      await this.#store.maintain();
     } catch (error) {
       this.#settle(group, false);
       this.#degrade(error);
-      await this.#files.reclaim(error).catch((problem: unknown) => this.#degrade(problem));
+      await this.#store.reclaim(error).catch((problem: unknown) => this.#degrade(problem));
     }
   }
 
   #takeGroup(): Pending[] {
     let count = 0;
-    for (let bytes = 0; count < this.#queue.length; count += 1) {
-      bytes += this.#queue[count]?.line.length ?? 0;
-      if (count > 0 && bytes > MAX_GROUP_BYTES) break;
+    for (let characters = 0; count < this.#queue.length; count += 1) {
+      characters += this.#queue[count]?.entry.text?.length ?? 0;
+      if (count > 0 && characters > MAX_GROUP_CHARACTERS) break;
     }
     return this.#queue.splice(0, count);
   }
@@ -200,18 +193,8 @@ export class DiskJournal implements Journal {
   #requeueHeld(): void {
     for (const entry of this.#held) {
       if (!this.#index.has(entry) || entry.text === undefined) this.#held.delete(entry);
-      else if (!this.#queue.some((pending) => pending.entry === entry))
-        this.#queue.push(this.#lineOf(entry, entry.text));
+      else if (!this.#queue.some((pending) => pending.entry === entry)) this.#queue.push({ entry });
     }
-  }
-
-  #lineOf(entry: Entry, text: string): Pending {
-    const { clock } = this.#deps;
-    const expiresAtMs = Math.round(clock.wallMs() + entry.expiresAtMonotonicMs - clock.monotonicMs());
-    return {
-      entry,
-      line: encodeRecord({ id: entry.id, requestDigest: entry.requestDigest, expiresAtMs }, text),
-    };
   }
 
   #degrade(error: unknown): void {
@@ -220,7 +203,7 @@ export class DiskJournal implements Journal {
       code === undefined
         ? String(error instanceof Error ? error.message : error)
         : `${REMEDIES[code] ?? 'the disk refuses'} (${code})`;
-    const problem = `Cannot keep outcomes in "${this.#options.paths.log}": ${reason}; they are held in memory only`;
+    const problem = `Cannot keep outcomes in "${this.#options.location.path}": ${reason}; they are held in memory only`;
     if (problem !== this.#problem) this.#deps.log.warn(problem);
     this.#problem = problem;
     if (this.#isClosed) return;

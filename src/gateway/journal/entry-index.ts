@@ -65,6 +65,16 @@ export class EntryIndex {
     return [...this.#entries.values()];
   }
 
+  /** Bytes on disk that are still of use. */
+  liveBytes(): number {
+    return this.live().reduce((sum, { location }) => sum + (location?.lengthBytes ?? 0), 0);
+  }
+
+  /** Whether something is only in memory. */
+  hasUnwritten(): boolean {
+    return this.live().some(({ text }) => text !== undefined);
+  }
+
   get size(): number {
     this.#prune();
     return this.#entries.size;

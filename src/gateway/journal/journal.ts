@@ -8,8 +8,8 @@ import type { Log } from '../../support/log.ts';
 import type { Journal } from './contract.ts';
 import { DiskJournal } from './disk-journal.ts';
 import { type JournalFs, systemJournalFs } from './journal-fs.ts';
-import { type DiskLocation, pathsOf } from './journal-paths.ts';
 import { createMemoryJournal } from './memory-journal.ts';
+import type { DiskLocation } from './store/store.ts';
 
 export type { Journal, JournalRecord, JournalStatus } from './contract.ts';
 
@@ -39,13 +39,7 @@ export async function openJournal(options: JournalOptions, deps: JournalDeps): P
   const { location, ttlMs = JOURNAL_TTL_MS, maxEntries = JOURNAL_MAX_ENTRIES } = options;
   if (location.kind === 'memory') return createMemoryJournal({ ttlMs, maxEntries }, deps);
   const journal = new DiskJournal(
-    {
-      paths: pathsOf(location),
-      ttlMs,
-      maxEntries,
-      foldAtBytes: options.foldAtBytes ?? FOLD_AT_BYTES,
-      ownsDirectory: location.kind === 'directory',
-    },
+    { location, ttlMs, maxEntries, foldAtBytes: options.foldAtBytes ?? FOLD_AT_BYTES },
     { clock: deps.clock, log: deps.log, files: deps.files ?? systemJournalFs },
   );
   await journal.start();

@@ -1,11 +1,11 @@
 // A fold: what is live becomes the new operations.json, then the logs it was taken from go away. A crash between any two
 // of these steps leaves some records twice, never none: the next start reads them in the same order again.
-import type { Clock } from '../../support/clock.ts';
-import type { Entry, EntryIndex } from './entry-index.ts';
+import type { Clock } from '../../../support/clock.ts';
+import type { Entry, EntryIndex } from '../entry-index.ts';
+import { errnoOf, type JournalFs } from '../journal-fs.ts';
+import type { Segment } from '../segment.ts';
 import { type FoldedFile, writeFolded } from './folded-file.ts';
-import { errnoOf, type JournalFs } from './journal-fs.ts';
 import type { JournalPaths } from './journal-paths.ts';
-import type { Segment } from './segment.ts';
 import { setAside } from './set-aside.ts';
 
 export interface Fold {

@@ -2,16 +2,20 @@
 // into operations.json. Calls of take(), append() and maintain() must not overlap; a fold runs beside appends.
 // What is acknowledged here survives kill -9 and a power cut. Nothing here decides what a failure means for an operation.
 import { constants } from 'node:fs';
-import type { Clock } from '../../support/clock.ts';
-import type { Log } from '../../support/log.ts';
-import type { Entry, EntryIndex } from './entry-index.ts';
+import type { Clock } from '../../../support/clock.ts';
+import type { Log } from '../../../support/log.ts';
+import type { Entry, EntryIndex } from '../entry-index.ts';
+import { errnoOf, ignoreFailure, type JournalFs, writeFully } from '../journal-fs.ts';
+import { encodeEntry, readResult } from './entry-line.ts';
 import { foldEntries } from './fold.ts';
 import { makeJournalDirectory, removeLeftovers } from './journal-directory.ts';
-import { errnoOf, ignoreFailure, type JournalFs, writeFully } from './journal-fs.ts';
 import { JournalLock } from './journal-lock.ts';
-import type { JournalPaths } from './journal-paths.ts';
+import { type DiskLocation, type JournalPaths, pathsOf } from './journal-paths.ts';
+
+export type { DiskLocation } from './journal-paths.ts';
+
+import { Segment } from '../segment.ts';
 import { type LoadedJournal, loadJournal } from './load-journal.ts';
-import { Segment } from './segment.ts';
 
 /** O_DSYNC: the write returns when the data is on disk. One thread-pool trip per group instead of write and fdatasync. */
 const LOG_FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_DSYNC | constants.O_NONBLOCK;
@@ -22,17 +26,15 @@ const TAKE_PAUSE_MS = 1_000;
 /** A full disk is searched for space in our own files at most this often. */
 const RECLAIM_PAUSE_MS = 1_000;
 
-export interface JournalFilesOptions {
-  paths: JournalPaths;
+export interface StoreOptions {
+  location: DiskLocation;
   ttlMs: number;
   maxEntries: number;
   /** The log is folded when it is larger than this and than twice what is live. */
   foldAtBytes: number;
-  /** Whether the directory is the journal's own, so that others should not be able to look into it. */
-  ownsDirectory: boolean;
 }
 
-export interface JournalFilesDeps {
+export interface StoreDeps {
   files: JournalFs;
   clock: Clock;
   log: Log;
@@ -40,15 +42,10 @@ export interface JournalFilesDeps {
   warn: (message: string) => void;
 }
 
-/** A line to append, and the entry it belongs to. */
-export interface Append {
-  entry: Entry;
-  line: Buffer;
-}
-
-export class JournalFiles {
-  readonly #options: JournalFilesOptions;
-  readonly #deps: JournalFilesDeps;
+export class JournalStore {
+  readonly #options: StoreOptions;
+  readonly #paths: JournalPaths;
+  readonly #deps: StoreDeps;
   readonly #lock: JournalLock;
   readonly #segments = new Set<Segment>();
   #log: Segment | undefined;
@@ -61,10 +58,11 @@ export class JournalFiles {
   #refusal: { error: unknown; untilMs: number } | undefined;
   #fold: Promise<void> | undefined;
 
-  constructor(options: JournalFilesOptions, deps: JournalFilesDeps) {
+  constructor(options: StoreOptions, deps: StoreDeps) {
     this.#options = options;
+    this.#paths = pathsOf(options.location);
     this.#deps = deps;
-    this.#lock = new JournalLock(deps.files, options.paths.lock);
+    this.#lock = new JournalLock(deps.files, this.#paths.lock);
     this.#nextFoldBytes = options.foldAtBytes;
     this.#foldStepBytes = options.foldAtBytes * FOLD_STEP;
   }
@@ -91,8 +89,8 @@ export class JournalFiles {
   }
 
   async #takeNow(): Promise<void> {
-    const { paths } = this.#options;
-    await makeJournalDirectory(this.#options, this.#deps);
+    const paths = this.#paths;
+    await makeJournalDirectory({ paths, isOwn: this.#options.location.kind === 'directory' }, this.#deps);
     const lock = await this.#lock.take();
     if (lock.status === 'held') throw new Error(`in use by process ${lock.pid}`);
     await removeLeftovers(paths, this.#deps.files);
@@ -112,33 +110,34 @@ export class JournalFiles {
   }
 
   /** On return the lines are on disk and the entries know where. Throws what the file system throws; then none is. */
-  async append(appends: Append[]): Promise<void> {
-    const { files } = this.#deps;
+  async append(entries: Entry[]): Promise<void> {
+    const { files, clock } = this.#deps;
     if (this.#isTaken && this.#log !== undefined && files.linkCount(this.#log.fd) === 0) await this.#letGo();
     await this.take();
     const log = this.#log ?? (await this.#openLog(0));
     if (log.hasTornTail) await this.#cutTornTail(log);
-    if (appends.length === 0) return;
-    const bytes = Buffer.concat(appends.flatMap(({ line }) => [line, NEWLINE]));
-    try {
-      await writeFully(files, log.fd, bytes, log.sizeBytes);
-    } catch (error) {
-      log.hasTornTail = true;
-      await ignoreFailure(this.#cutTornTail(log));
-      throw error;
-    }
-    for (const { entry, line } of appends) {
-      entry.location = { segment: log, offsetBytes: log.sizeBytes, lengthBytes: line.length };
+    // What was held in memory may be on disk by now: take() folds it in.
+    const written = entries.filter(({ text }) => text !== undefined);
+    const lines = written.map((entry) => encodeEntry(entry, entry.text ?? '', clock));
+    if (lines.length > 0) await this.#write(log, Buffer.concat(lines.flatMap((line) => [line, NEWLINE])));
+    for (const [at, entry] of written.entries()) {
+      const lengthBytes = lines[at]?.length ?? 0;
+      entry.location = { segment: log, offsetBytes: log.sizeBytes, lengthBytes };
       entry.text = undefined;
-      log.sizeBytes += line.length + NEWLINE.length;
+      log.sizeBytes += lengthBytes + NEWLINE.length;
     }
+  }
+
+  /** The outcome's JSON text; undefined when its bytes on disk are no longer those that were written. */
+  async read(entry: Entry): Promise<string | undefined> {
+    return (await readResult(entry))?.toString();
   }
 
   /** Starts a fold when the log has grown past its bound. Resolves when the next append may come, not when it is done. */
   async maintain(): Promise<void> {
     const log = this.#log;
     if (log === undefined || this.#fold !== undefined || log.sizeBytes <= this.#nextFoldBytes) return;
-    const wantedBytes = Math.max(this.#options.foldAtBytes, 2 * this.#liveBytes());
+    const wantedBytes = Math.max(this.#options.foldAtBytes, 2 * this.#deps.index.liveBytes());
     if (log.sizeBytes > wantedBytes) await this.#startFold(log);
     else this.#nextFoldBytes = Math.max(wantedBytes, log.sizeBytes + this.#foldStepBytes);
   }
@@ -154,24 +153,24 @@ export class JournalFiles {
     // A fold needs room for its new file, which a full disk may not have; what is all dead needs none.
     const used = index.live().flatMap(({ location }) => location?.segment ?? []);
     if (this.#hasOldLog && used.every((segment) => segment === log)) {
-      await files.unlink(this.#options.paths.oldLog);
+      await files.unlink(this.#paths.oldLog);
       this.#hasOldLog = false;
       await this.#retireUnused();
     }
     if (!used.includes(log)) {
       log.sizeBytes = 0;
       await this.#cutTornTail(log);
-    } else if (log.sizeBytes >= 2 * this.#liveBytes()) await this.#startFold(log);
+    } else if (log.sizeBytes >= 2 * this.#deps.index.liveBytes()) await this.#startFold(log);
   }
 
   /** Folds what is left into operations.json, closes the files and gives the lock back. */
   async close(): Promise<void> {
     await this.#fold;
-    const { paths } = this.#options;
+    const paths = this.#paths;
     const log = this.#log;
     this.#log = undefined;
     if (this.#isTaken) {
-      const isFolded = log?.sizeBytes === 0 && !this.#hasOldLog && !this.#hasUnwritten();
+      const isFolded = log?.sizeBytes === 0 && !this.#hasOldLog && !this.#deps.index.hasUnwritten();
       if (isFolded) await ignoreFailure(this.#deps.files.unlink(paths.log));
       else await this.#tryFold([paths.oldLog, paths.log]);
       await ignoreFailure(this.#lock.release());
@@ -183,16 +182,14 @@ export class JournalFiles {
 
   /** The log's name is gone: somebody removed the files. Our descriptors still hold them; take() writes them anew. */
   async #letGo(): Promise<void> {
-    this.#deps.warn(
-      `Journal file "${this.#options.paths.log}" was removed by somebody else; it is written again`,
-    );
+    this.#deps.warn(`Journal file "${this.#paths.log}" was removed by somebody else; it is written again`);
     await this.#fold;
     this.#log = undefined;
     this.#isTaken = false;
   }
 
   async #load(mayRepair: boolean): Promise<LoadedJournal> {
-    const loaded = await loadJournal({ ...this.#deps, ...this.#options, mayRepair });
+    const loaded = await loadJournal({ ...this.#deps, ...this.#options, paths: this.#paths, mayRepair });
     for (const warning of loaded.warnings) this.#deps.warn(warning);
     for (const segment of loaded.segments) this.#segments.add(segment);
     this.#deps.index.merge(loaded.entries);
@@ -206,20 +203,16 @@ export class JournalFiles {
       .some(({ location }) => location !== undefined && !segments.includes(location.segment));
   }
 
-  #hasUnwritten(): boolean {
-    return this.#deps.index.live().some(({ text }) => text !== undefined);
-  }
-
   async #openLog(endBytes: number): Promise<Segment> {
     const { files } = this.#deps;
-    const fd = await files.open(this.#options.paths.log, LOG_FLAGS, 0o600);
+    const fd = await files.open(this.#paths.log, LOG_FLAGS, 0o600);
     const log = new Segment(files, fd, endBytes);
     try {
       const facts = await files.facts(fd);
       log.sizeBytes = Math.min(endBytes, facts.sizeBytes);
       if ((facts.mode & 0o077) !== 0) await files.chmod(fd, 0o600);
       if (facts.sizeBytes > log.sizeBytes) await this.#cutTornTail(log);
-      await files.syncDirectoryOf(this.#options.paths.log);
+      await files.syncDirectoryOf(this.#paths.log);
     } catch (error) {
       await ignoreFailure(log.retire());
       throw error;
@@ -229,6 +222,17 @@ export class JournalFiles {
     return log;
   }
 
+  /** Behind the end of the log. A write that fails leaves nothing there that a later record could glue to. */
+  async #write(log: Segment, bytes: Buffer): Promise<void> {
+    try {
+      await writeFully(this.#deps.files, log.fd, bytes, log.sizeBytes);
+    } catch (error) {
+      log.hasTornTail = true;
+      await ignoreFailure(this.#cutTornTail(log));
+      throw error;
+    }
+  }
+
   async #cutTornTail(log: Segment): Promise<void> {
     await this.#deps.files.truncate(log.fd, log.sizeBytes);
     log.hasTornTail = false;
@@ -236,7 +240,7 @@ export class JournalFiles {
 
   /** The log becomes the old log and a new one is begun, so that appends go on while the old one is taken in. */
   async #startFold(log: Segment): Promise<void> {
-    const { paths } = this.#options;
+    const paths = this.#paths;
     this.#nextFoldBytes = log.sizeBytes + this.#foldStepBytes;
     if (!this.#hasOldLog) {
       await this.#deps.files.rename(paths.log, paths.oldLog);
@@ -272,14 +276,10 @@ export class JournalFiles {
       .filter(({ location }) => location === undefined || location.segment !== this.#log);
     await foldEntries(
       { entries, foldedLogs, damagedPaths: this.#damagedPaths },
-      { ...this.#deps, paths: this.#options.paths, adopt: (segment) => this.#segments.add(segment) },
+      { ...this.#deps, paths: this.#paths, adopt: (segment) => this.#segments.add(segment) },
     );
     this.#hasOldLog = false;
     await this.#retireUnused();
-  }
-
-  #liveBytes(): number {
-    return this.#deps.index.live().reduce((sum, { location }) => sum + (location?.lengthBytes ?? 0), 0);
   }
 
   async #retireUnused(): Promise<void> {

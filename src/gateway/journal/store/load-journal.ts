@@ -2,12 +2,12 @@
 // memory or descriptors, to be tried again). Good records are kept, also before
 // and after damage; a file that lost something is set aside, at once when it holds nothing good, else by the next fold.
 import { constants } from 'node:fs';
-import type { Clock } from '../../support/clock.ts';
-import type { Entry } from './entry-index.ts';
-import { errnoOf, ignoreFailure, type JournalFs } from './journal-fs.ts';
+import type { Clock } from '../../../support/clock.ts';
+import type { Entry } from '../entry-index.ts';
+import { errnoOf, ignoreFailure, type JournalFs } from '../journal-fs.ts';
+import { Segment } from '../segment.ts';
 import type { JournalPaths } from './journal-paths.ts';
 import { type Collect, type FileContent, readFoldedFile, readLogFile } from './read-files.ts';
-import { Segment } from './segment.ts';
 import { setAside } from './set-aside.ts';
 
 const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK; // A FIFO in the file's place must not block.

@@ -1,12 +1,12 @@
 // operations.json: {"entries":[…]} with one record line per entry, so that it is plain JSON for everybody and can still
 // be read back line by line, by offset. It is only ever replaced whole: temporary file, flush, rename, flush of the name.
 import { constants } from 'node:fs';
-import type { Clock } from '../../support/clock.ts';
-import type { Entry } from './entry-index.ts';
-import { ignoreFailure, type JournalFs, writeFully } from './journal-fs.ts';
+import type { Clock } from '../../../support/clock.ts';
+import type { Entry } from '../entry-index.ts';
+import { ignoreFailure, type JournalFs, writeFully } from '../journal-fs.ts';
+import { type Location, Segment } from '../segment.ts';
+import { encodeEntry, readResult } from './entry-line.ts';
 import type { JournalPaths } from './journal-paths.ts';
-import { decodeRecord, encodeRecord } from './record-line.ts';
-import { type Location, Segment } from './segment.ts';
 
 export const FOLDED_HEAD = Buffer.from('{"entries":[\n');
 export const FOLDED_END = ']}';
@@ -67,8 +67,9 @@ async function writeEntries(
     partsBytes += bytes.length;
   };
   for (const entry of entries) {
-    const line = await renewedLine(entry, deps.clock);
-    if (line === undefined) continue;
+    const result = await readResult(entry);
+    if (result === undefined) continue;
+    const line = encodeEntry(entry, result, deps.clock);
     if (locations.size > 0) push(Buffer.from(',\n'));
     locations.set(entry, { segment, offsetBytes: segment.sizeBytes + partsBytes, lengthBytes: line.length });
     push(line);
@@ -77,21 +78,4 @@ async function writeEntries(
   push(Buffer.from(`${locations.size > 0 ? '\n' : ''}${FOLDED_END}\n`));
   await flush();
   return locations;
-}
-
-/** The entry's line with its end on today's wall clock, which may have been set since the outcome was logged. */
-async function renewedLine(entry: Entry, clock: Clock): Promise<Buffer | undefined> {
-  const result = await readResult(entry);
-  if (result === undefined) return undefined;
-  const expiresAtMs = Math.round(clock.wallMs() + entry.expiresAtMonotonicMs - clock.monotonicMs());
-  return encodeRecord({ id: entry.id, requestDigest: entry.requestDigest, expiresAtMs }, result);
-}
-
-/** The outcome's JSON text as it is at hand; undefined when its bytes on disk are no longer those that were written. */
-export async function readResult(entry: Entry): Promise<string | Buffer | undefined> {
-  const { text, location } = entry;
-  if (text !== undefined || location === undefined) return text;
-  const line = await location.segment.read(location.offsetBytes, location.lengthBytes);
-  const record = line === undefined ? undefined : decodeRecord(line);
-  return record?.id === entry.id ? record.result : undefined;
 }

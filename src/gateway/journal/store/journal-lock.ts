@@ -3,7 +3,7 @@
 // up by hand. It cannot see across pid namespaces: two containers must not share one state directory.
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { errnoOf, ignoreFailure, type JournalFs, writeFully } from './journal-fs.ts';
+import { errnoOf, ignoreFailure, type JournalFs, writeFully } from '../journal-fs.ts';
 
 const CREATE_FLAGS = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY;
 /** A dead holder's lock is removed and the lock tried once more; each loss of that race to another starter costs a try. */

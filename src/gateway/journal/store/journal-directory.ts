@@ -1,17 +1,17 @@
 // The directory the journal's files lie in: made when it is missing, and swept of what a crash left half-made.
 import { join } from 'node:path';
-import { ignoreFailure, type JournalFs } from './journal-fs.ts';
+import { ignoreFailure, type JournalFs } from '../journal-fs.ts';
 import type { JournalPaths } from './journal-paths.ts';
 
 /** Makes the directory 0700. One that exists keeps its mode; a state directory open to others is warned about. */
 export async function makeJournalDirectory(
-  options: { paths: JournalPaths; ownsDirectory: boolean },
+  options: { paths: JournalPaths; isOwn: boolean },
   deps: { files: JournalFs; warn: (message: string) => void },
 ): Promise<void> {
   const { directory } = options.paths;
   await deps.files.makeDirectory(directory, 0o700);
   const mode = await deps.files.directoryMode(directory);
-  if (!options.ownsDirectory || (mode & 0o077) === 0) return;
+  if (!options.isOwn || (mode & 0o077) === 0) return;
   deps.warn(`State directory "${directory}" is open to others (mode 0${mode.toString(8)}); set it to 0700`);
 }
 

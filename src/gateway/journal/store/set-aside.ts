@@ -1,6 +1,6 @@
 // A damaged file is kept for a person to look at, under a name with the time, and never more than a few of them.
 import { basename, dirname, join } from 'node:path';
-import { ignoreFailure, type JournalFs } from './journal-fs.ts';
+import { ignoreFailure, type JournalFs } from '../journal-fs.ts';
 
 const MAX_DAMAGED_FILES = 5;
 const MARK = '.damaged-';

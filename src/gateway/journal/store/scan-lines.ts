@@ -1,5 +1,5 @@
 // Reads a file line by line in bounded memory, whatever is in it: a garbage file without newlines costs one buffer.
-import type { JournalFs } from './journal-fs.ts';
+import type { JournalFs } from '../journal-fs.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 /** Four times the frame limit; no record comes near it. A longer line is reported as empty bytes and skipped. */

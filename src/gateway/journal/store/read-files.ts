@@ -1,10 +1,10 @@
 // The two kinds of file the journal reads back: the folded file (also as older installations wrote it) and the log.
 
+import type { JournalFs } from '../journal-fs.ts';
+import type { Location, Segment } from '../segment.ts';
 import { FOLDED_END, FOLDED_HEAD } from './folded-file.ts';
-import type { JournalFs } from './journal-fs.ts';
 import { decodeRecord, RECORD_START, type RecordFields, readFields } from './record-line.ts';
 import { scanLines } from './scan-lines.ts';
-import type { Location, Segment } from './segment.ts';
 
 /** An older installation's file is read whole: 256 outcomes of 2 MiB, and the longest text Node can hold. */
 const MAX_WHOLE_FILE_BYTES = 512 * 1024 * 1024 - 1024;

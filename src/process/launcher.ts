@@ -3,6 +3,7 @@
 // It never throws for what the operating system refuses, and no error of a pipe ever gets out of it.
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import type { Socket } from 'node:net';
 
 export type OutputStream = 'stdout' | 'stderr';
@@ -70,30 +71,59 @@ export function releaseChunk(chunk: Buffer): void {
   if (buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
+/** More descriptors than one start needs: two socket pairs, a pipe for the result of exec, and /dev/null. */
+const DESCRIPTORS_PER_START = 10;
+
 /** The launcher that stands on Node's own spawn. */
-export const launchWithNode: Launch = (request, events) => {
-  let child: ChildProcess;
-  try {
-    child = spawn(request.file, request.args, {
-      cwd: request.cwd,
-      env: ownEntries(request.env),
-      detached: true,
-      stdio: [request.stdin === 'pipe' ? 'pipe' : 'ignore', 'pipe', 'pipe'],
-    });
-  } catch (error) {
-    // Node throws for most errnos and for arguments it refuses itself (a zero byte); for a handful it emits 'error'.
+export const launchWithNode: Launch = createNodeLaunch();
+
+function createNodeLaunch(): Launch {
+  // A spawn that fails with EMFILE leaks its pipes in Node, so that a program once out of descriptors would stay so. After
+  // the first such failure a start is only tried when it cannot fail that way.
+  let hasRunOut = false;
+  const fail = (events: LaunchEvents, error: unknown): void => {
     const errno = errnoOf(error);
-    process.nextTick(() => events.onFailed(errno));
-    return undefined;
+    hasRunOut ||= errno === 'EMFILE' || errno === 'ENFILE';
+    events.onFailed(errno);
+  };
+  return (request, events) => {
+    let child: ChildProcess;
+    try {
+      if (hasRunOut) probeDescriptors();
+      child = startChild(request);
+    } catch (error) {
+      // Node throws for most errnos and for arguments it refuses itself (a zero byte); for a handful it emits 'error'.
+      process.nextTick(fail, events, error);
+      return undefined;
+    }
+    if (child.pid === undefined) {
+      child.on('error', (error) => fail(events, error));
+      return undefined;
+    }
+    // A kill that is not permitted comes as 'error' too; its sender already learned it from the false it got.
+    child.on('error', ignore);
+    return new NodeChild(child, child.pid, events);
+  };
+}
+
+function startChild({ file, args, cwd, env, stdin }: LaunchRequest): ChildProcess {
+  return spawn(file, args, {
+    cwd,
+    env: ownEntries(env),
+    detached: true,
+    stdio: [stdin === 'pipe' ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** Throws EMFILE or ENFILE unless one start's worth of descriptors is free. */
+function probeDescriptors(): void {
+  const opened: number[] = [];
+  try {
+    while (opened.length < DESCRIPTORS_PER_START) opened.push(openSync('/dev/null', 'r'));
+  } finally {
+    for (const fd of opened) closeSync(fd);
   }
-  if (child.pid === undefined) {
-    child.on('error', (error) => events.onFailed(errnoOf(error)));
-    return undefined;
-  }
-  // A kill that is not permitted comes as 'error' too; its sender already learned it from the false it got.
-  child.on('error', ignore);
-  return new NodeChild(child, child.pid, events);
-};
+}
 
 /** Owns the two output pipes of a started process. */
 class NodeChild implements Child {

@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { type Child, type LaunchRequest, launchWithNode, releaseChunk } from '../../src/process/launcher.ts';
 import { until } from './process-table.ts';
@@ -163,6 +166,24 @@ describe('stdin of a launched child', () => {
     it.child?.stdin?.end();
     await it.over;
     expect(closed).toBe(0);
+  });
+});
+
+describe('a program without free descriptors', () => {
+  it('is refused with EMFILE, does not lose more each time, and starts again when some are free', async () => {
+    const fixture = resolve(import.meta.dirname, '../fixtures/exhaust-descriptors.ts');
+    const { stdout } = await promisify(execFile)('sh', [
+      '-c',
+      'ulimit -n 64; exec "$0" "$1"',
+      process.execPath,
+      fixture,
+    ]);
+    const lines = stdout.trim().split('\n');
+    const [exitCode, lost] = (lines.at(-1) ?? '').split(' ').map(Number);
+    expect(lines.slice(0, -1)).toEqual(Array(8).fill('EMFILE'));
+    expect(exitCode).toBe(0);
+    // Node itself loses some with the first failure.
+    expect(lost).toBeLessThan(4);
   });
 });
 

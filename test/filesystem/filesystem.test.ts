@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { FILESYSTEM_TOOLS } from '../../src/filesystem/filesystem.ts';
+import { callTool, temporaryDirectory } from './call-tool.ts';
+
+describe('runFilesystemTool()', () => {
+  it('answers with every common field', async () => {
+    const directory = temporaryDirectory();
+
+    const outcome = await callTool('files_list', { dirPath: directory });
+
+    expect(outcome).toMatchObject({
+      tool: 'files_list',
+      ok: true,
+      error: null,
+      warnings: [],
+      artifacts: null,
+      durationMs: expect.any(Number),
+      resultFingerprint: expect.stringMatching(/^[0-9a-f]{16}$/),
+      execution: { kind: 'gateway', protocolMethod: 'filesystem.execute' },
+    });
+  });
+
+  it('fingerprints the fields that stand before the fingerprint', async () => {
+    const { resultFingerprint, execution, ...before } = await callTool('files_inspect', { path: '/nowhere' });
+
+    const digest = createHash('sha256').update(JSON.stringify(before)).digest('hex');
+    expect(resultFingerprint).toBe(digest.slice(0, 16));
+    expect(execution.kind).toBe('gateway');
+  });
+
+  it.each(['files_move', '', '__proto__', 'constructor', 'toString', '\ud800'])(
+    'refuses the tool "%s"',
+    async (tool) => {
+      const outcome = await callTool(tool, { dirPath: '/' });
+
+      expect(outcome).toMatchObject({
+        tool,
+        ok: false,
+        error: 'native_filesystem_tool_unsupported',
+        dirPath: '/',
+      });
+      expect(outcome.diagnostic?.code).toBe('native_filesystem_tool_unsupported');
+    },
+  );
+
+  it.each([undefined, null, 3, 'text', [], {}])('refuses the arguments %j in every tool', async (given) => {
+    const codes = FILESYSTEM_TOOLS.map(async (tool) => (await callTool(tool, given)).error);
+
+    // A search without a query says so first when it has no other trouble; here the path is missing too.
+    expect(await Promise.all(codes)).toEqual(FILESYSTEM_TOOLS.map(() => 'invalid_params'));
+  });
+
+  it.each([
+    ['files_read', 'filePath'],
+    ['files_write', 'filePath'],
+    ['files_edit', 'filePath'],
+    ['files_inspect', 'path'],
+    ['files_list', 'dirPath'],
+    ['files_find', 'dirPath'],
+    ['files_search', 'dirPath'],
+  ])('%s refuses paths that are no paths and echoes them as %s', async (tool, argument) => {
+    const rest = { content: '', oldText: 'a', newText: 'b', query: 'a' };
+    for (const path of ['', 'a\0b', '\ud800', 7, null, ['a']]) {
+      const outcome = await callTool(tool, { ...rest, [argument]: path });
+
+      expect(outcome).toMatchObject({ ok: false, error: 'invalid_params' });
+      expect(outcome[argument]).toBe(typeof path === 'string' ? path : null);
+      expect(outcome.diagnostic?.issues).toEqual([
+        { path: `arguments.${argument}`, message: expect.any(String) },
+      ]);
+    }
+  });
+
+  it('resolves a relative path against the working directory it was given and reports it whole', async () => {
+    const cwd = temporaryDirectory();
+    writeFileSync(join(cwd, 'a.txt'), 'here');
+
+    const outcome = await callTool('files_read', { filePath: './x/../a.txt' }, { cwd });
+
+    expect(outcome).toMatchObject({ ok: true, filePath: join(cwd, 'a.txt'), content: 'here' });
+  });
+
+  it('echoes the path of a failure as it was given, with a sentence', async () => {
+    const outcome = await callTool('files_read', { filePath: './nowhere' }, { cwd: '/' });
+
+    expect(outcome).toMatchObject({ ok: false, error: 'ENOENT', filePath: './nowhere' });
+    expect(outcome.diagnostic).toEqual({
+      code: 'ENOENT',
+      message: 'Tool files_read failed on "./nowhere": no such file or directory (ENOENT)',
+    });
+  });
+
+  it('ignores arguments it does not know', async () => {
+    const outcome = await callTool('files_inspect', { path: '/', why: 'because', __proto__: { a: 1 } });
+
+    expect(outcome.ok).toBe(true);
+  });
+
+  it.each(FILESYSTEM_TOOLS)('answers %s as cancelled when it was cancelled before', async (tool) => {
+    const directory = temporaryDirectory();
+
+    const outcome = await callTool(tool, { dirPath: directory }, { signal: AbortSignal.abort() });
+
+    expect(outcome).toMatchObject({ ok: false, error: 'cancelled', diagnostic: { code: 'cancelled' } });
+  });
+
+  it('honours a cancel in the middle of a search within 100 ms', async () => {
+    const directory = temporaryDirectory();
+    mkdirSync(join(directory, 'a'));
+    const line = 'nothing to be found on this line of text\n';
+    // A sparse file of 8 GiB behind some text: no zero byte in its first 8 KiB, and far too long to be searched in time.
+    writeFileSync(join(directory, 'a/huge'), line.repeat(300));
+    truncateSync(join(directory, 'a/huge'), 8 * 1024 ** 3);
+    const controller = new AbortController();
+    let abortedAtMs = 0;
+    setTimeout(() => {
+      abortedAtMs = performance.now();
+      controller.abort();
+    }, 50);
+
+    const outcome = await callTool('files_search', { dirPath: directory, query: 'absent' }, controller);
+
+    expect(outcome.error).toBe('cancelled');
+    expect(performance.now() - abortedAtMs).toBeLessThan(100);
+  });
+});

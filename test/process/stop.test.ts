@@ -5,7 +5,7 @@ import { exec, run, shell } from './run.ts';
 import { createSteppedClock } from './stepped-clock.ts';
 
 /** A bound for what should take no time at all on a busy machine. */
-const PROMPT_MS = 400;
+const PROMPT_MS = 600;
 const LAST_MOMENT_MS = 1_100 + PROMPT_MS;
 
 function pidIn(stdout: string): number {

@@ -17,7 +17,7 @@ import {
 } from './journal-kit.ts';
 
 const RECORDER = join(import.meta.dirname, '../../fixtures/record-outcomes.ts');
-const KILLS = 40;
+const KILLS = 32;
 /** The recorder holds 20 and has 4 under way. */
 const KEPT = 16;
 const LONGEST_LIFE_MS = 60;

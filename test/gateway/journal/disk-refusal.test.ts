@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
+  brokenLogLines,
   filesIn,
   interceptedFs,
   manualClock,
@@ -258,6 +259,7 @@ describe('a write that stops in the middle', () => {
 
     await vi.waitFor(() => expect(journal.status().state).toBe('ok'));
 
+    expect(brokenLogLines(directory)).toEqual([]);
     await journal.close();
     const next = await openIn(directory);
     expect(await missing(next, ids)).toEqual([]);

@@ -1,8 +1,8 @@
 // What the journal's tests share: a clock moved by hand, a file system that fails or stops on request, short calls.
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { type Journal, type JournalOptions, openJournal } from '../../../src/gateway/journal/journal.ts';
 import { type JournalFs, systemJournalFs } from '../../../src/gateway/journal/journal-fs.ts';
 import { type Clock, systemClock } from '../../../src/support/clock.ts';
@@ -47,6 +47,21 @@ export async function missing(journal: Journal, ids: string[]): Promise<string[]
 
 export function filesIn(path: string): string[] {
   return readdirSync(path).sort();
+}
+
+/** Lines of the log that are not JSON; a torn tail that something was glued to is one. */
+export function brokenLogLines(path: string): string[] {
+  const lines = readFileSync(join(path, 'operations.log'), 'utf8').split('\n');
+  expect(lines.pop()).toBe('');
+  return lines.filter((line) => !isJson(line));
+}
+
+function isJson(line: string): boolean {
+  try {
+    return typeof JSON.parse(line) === 'object';
+  } catch {
+    return false;
+  }
 }
 
 export interface ManualClock extends Clock {

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
+  brokenLogLines,
   DIGEST,
   filesIn,
   interceptedFs,
@@ -49,6 +50,7 @@ async function survive(damage: (folded: string, log: string) => void) {
   const { warnings, state } = first.status();
   const lost = await missing(first, IDS);
   const isDurable = await record(first, 'after');
+  expect(brokenLogLines(directory)).toEqual([]);
   await first.close();
   const second = await openIn(directory, { clock });
   const stillThere = IDS.filter((id) => !lost.includes(id));

@@ -11,6 +11,7 @@ export class ByteCollector {
   #blockBytes = 0;
 
   add(chunk: Buffer): void {
+    if (chunk.length === 0) return;
     this.byteLength += chunk.length;
     if (this.byteLength === chunk.length || chunk.length >= SMALL_CHUNK_BYTES) {
       this.#sealBlock();

@@ -39,3 +39,7 @@ export const MAX_WARM_PROCESSES = 32;
 export const WARM_REPLENISH_DELAY_MS = 10;
 /** Instances of a service with lifecycle workflow-run that one process keeps; the oldest idle one goes first. */
 export const MAX_RUN_INSTANCES = 64;
+/** Longest request that a node run by burrow itself takes; a longer line is answered with an error. */
+export const MAX_REQUEST_BYTES = 256 * 1024 * 1024;
+/** Requests that such a node works on at once; it reads on when one of them is answered. */
+export const MAX_HOST_RUNNING = 1_024;

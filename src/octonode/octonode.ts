@@ -26,6 +26,7 @@ export type {
   NodeManifest,
   ResultEnvelope,
 } from './envelopes.ts';
+export { failureEnvelope } from './failures.ts';
 export { createNodeDeps, type NodeCommand, type NodeDeps, type NodeProcessOptions } from './node-command.ts';
 export type { CallOptions, InvokeCallOptions } from './request.ts';
 export { createWarmNode, type WarmNode, type WarmOptions } from './warm.ts';

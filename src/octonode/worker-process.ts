@@ -3,7 +3,6 @@
 
 import type { Timer } from '../support/clock.ts';
 import { type Answer, checkAnswer, decodeLine, diagnoseText } from './answer.ts';
-import { ByteCollector } from './byte-collector.ts';
 import type { AnswerEnvelope } from './envelopes.ts';
 import {
   type Asked,
@@ -14,6 +13,7 @@ import {
   workerKilledFailure,
 } from './failures.ts';
 import { CLOSE_GRACE_MS, WORKER_LEAVE_MS } from './limits.ts';
+import { LineReader } from './line-reader.ts';
 import type { ProcessSettings } from './node-command.ts';
 import { type ChildEnd, SupervisedChild } from './supervised-child.ts';
 
@@ -37,8 +37,6 @@ export interface WorkerLifeEvents {
   onGone(end: ChildEnd): void;
 }
 
-const NEWLINE = 0x0a;
-
 export class WorkerLife {
   readonly inFlight = new Map<string, WorkerCall>();
   /** Answers given so far. */
@@ -46,7 +44,7 @@ export class WorkerLife {
   readonly #settings: ProcessSettings;
   readonly #events: WorkerLifeEvents;
   readonly #child: SupervisedChild;
-  readonly #partial = new ByteCollector();
+  readonly #lines: LineReader;
   #batch = '';
   #isEnding = false;
   #isDoomed = false;
@@ -55,9 +53,17 @@ export class WorkerLife {
   constructor(settings: ProcessSettings, events: WorkerLifeEvents) {
     this.#settings = settings;
     this.#events = events;
+    const { label, maxAnswerBytes } = settings;
+    this.#lines = new LineReader(maxAnswerBytes, {
+      onLine: (line) => this.#line(line),
+      onOverflow: () => this.#doom(overflowFailure(label, maxAnswerBytes)),
+    });
     this.#child = new SupervisedChild(settings, {
-      onStdout: (chunk) => this.#receive(chunk),
-      onStdoutEnd: () => this.#endOfOutput(),
+      onStdout: (chunk) => this.#lines.push(chunk),
+      onStdoutEnd: () => {
+        this.#lines.end();
+        this.#ending();
+      },
       onExit: () => this.#ending(),
       onGone: (end) => {
         this.#leave?.cancel();
@@ -100,28 +106,7 @@ export class WorkerLife {
     this.#child.send(batch);
   }
 
-  #receive(chunk: Buffer): void {
-    let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      const part = chunk.subarray(start, end);
-      start = end + 1;
-      if (this.#partial.byteLength === 0) this.#line(part);
-      else {
-        this.#partial.add(part);
-        this.#line(this.#partial.bytes());
-        this.#partial.clear();
-      }
-    }
-    if (start === chunk.length) return;
-    this.#partial.add(start === 0 ? chunk : chunk.subarray(start));
-    if (this.#partial.byteLength <= this.#settings.maxAnswerBytes) return;
-    this.#partial.clear();
-    this.#doom(overflowFailure(this.#settings.label, this.#settings.maxAnswerBytes));
-  }
-
   #line(line: Buffer): void {
-    const { label, maxAnswerBytes } = this.#settings;
-    if (line.length > maxAnswerBytes) return void this.#doom(overflowFailure(label, maxAnswerBytes));
     const text = decodeLine(line);
     if (typeof text !== 'string') return void this.#refuse(text);
     let value: unknown;
@@ -162,13 +147,6 @@ export class WorkerLife {
     const { label, mask } = this.#settings;
     const ending: Ending = { label, exitCode: null, signal: null, stderrTail: this.#child.stderrTail() };
     this.#doom(badAnswerFailure(ending, answer.problem, mask(answer.excerpt)));
-  }
-
-  #endOfOutput(): void {
-    // A last line may lack its newline.
-    if (this.#partial.byteLength > 0) this.#line(this.#partial.bytes());
-    this.#partial.clear();
-    this.#ending();
   }
 
   /** A process that lost its output, or left it to a grandchild, gets a moment to be gone by itself. */

@@ -1,0 +1,229 @@
+// One request in, one answer out, for the nodes of a file: finds the node, checks inputs, runs it, checks outputs, and
+// turns whatever it throws into an error envelope. It never rejects.
+
+import { type AnswerEnvelope, type NodeRequest, parseRequest } from '../envelopes.ts';
+import { type Asked, type Failure, failureEnvelope, schemaFailure } from '../failures.ts';
+import { OCTONODE_VERSION } from '../limits.ts';
+import { withDefaults } from '../request.ts';
+import type { SchemaChecker } from '../schema-check.ts';
+import { isNodeError, type RunContext } from '../sdk/sdk.ts';
+import type { Definition, Runnable } from './definitions.ts';
+import type { Instances } from './instances.ts';
+import { findLoss } from './lossless.ts';
+
+/** The nodes of the file, or why they could not be loaded. */
+export type Loaded =
+  | { status: 'ok'; definitions: readonly Definition[] }
+  | { status: 'failed'; error: unknown };
+
+export interface AnswerDeps {
+  loaded: Promise<Loaded>;
+  instances: Instances;
+  schemas: SchemaChecker;
+}
+
+type InvokeRequest = Extract<NodeRequest, { type: 'invoke' }>;
+
+const UNKNOWN_ID = 'unknown';
+
+/** The answer as one line of JSON, newline included. */
+export async function answerRequest(line: string, deps: AnswerDeps): Promise<string> {
+  const envelope = await answer(line, deps);
+  try {
+    return `${JSON.stringify(envelope)}\n`;
+  } catch (error) {
+    // An output that passed the lossless check can still be too deep or too long for one string; so can details.
+    const asked: Asked = {
+      type: envelope.type === 'result' ? 'invoke' : 'describe',
+      invocationId: envelope.invocationId,
+    };
+    return `${JSON.stringify(failureEnvelope(asked, notJson(error)))}\n`;
+  }
+}
+
+/** The answer to a line that is no request at all. */
+export function answerBadLine(reason: string): string {
+  const asked: Asked = { type: 'invoke', invocationId: UNKNOWN_ID };
+  return `${JSON.stringify(failureEnvelope(asked, invalid(`Request is not valid, ${reason}`, '')))}\n`;
+}
+
+async function answer(line: string, deps: AnswerDeps): Promise<AnswerEnvelope> {
+  const read = readRequest(line);
+  if (read.status === 'invalid') return read.envelope;
+  const { request } = read;
+  const loaded = await deps.loaded;
+  if (loaded.status === 'failed')
+    return failureEnvelope(request, thrown(loaded.error, 'Cannot load the node: '));
+  const { definitions } = loaded;
+  if (request.type === 'describe') return describe(request, definitions);
+  const found = findRunnable(definitions, request.node);
+  if (typeof found === 'string') return failureEnvelope(request, unknownNode(found, definitions));
+  try {
+    const outcome = await invoke(request, found, deps);
+    if ('failure' in outcome) return failureEnvelope(request, outcome.failure);
+    const { invocationId } = request;
+    return {
+      octonode: OCTONODE_VERSION,
+      type: 'result',
+      invocationId,
+      status: 'ok',
+      outputs: outcome.outputs,
+    };
+  } catch (error) {
+    return failureEnvelope(request, thrown(error, ''));
+  }
+}
+
+type Outcome = { outputs: unknown } | { failure: Failure };
+
+async function invoke(request: InvokeRequest, runnable: Runnable, deps: AnswerDeps): Promise<Outcome> {
+  const inputs = withDefaults(request.inputs, runnable.defaults);
+  if (runnable.inputs !== undefined) {
+    const verdict = await deps.schemas.check(runnable.inputs, inputs);
+    if (verdict.status === 'invalid')
+      return { failure: schemaFailure(runnable.name, 'Inputs', verdict.errors) };
+  }
+  const outputs = await run(request, runnable, inputs, deps.instances);
+  const loss = findLoss(outputs);
+  if (loss !== undefined) {
+    return {
+      failure: invalid(
+        `Outputs of node "${runnable.name}" are not plain JSON${loss.path && ` at ${loss.path}`}: ${loss.message}`,
+        loss.path,
+      ),
+    };
+  }
+  if (runnable.outputs !== undefined) {
+    const verdict = await deps.schemas.check(runnable.outputs, outputs);
+    if (verdict.status === 'invalid')
+      return { failure: schemaFailure(runnable.name, 'Outputs', verdict.errors) };
+  }
+  return { outputs };
+}
+
+async function run(
+  request: InvokeRequest,
+  runnable: Runnable,
+  inputs: unknown,
+  instances: Instances,
+): Promise<unknown> {
+  const { config = {}, attempt = 1 } = request.context;
+  const context: RunContext = {
+    ...request.context,
+    config,
+    attempt,
+    invocationId: request.invocationId,
+    node: runnable.name,
+  };
+  if (runnable.service === undefined) return runnable.run(undefined, inputs, context);
+  const { instance, release } = await instances.acquire(runnable.service, context);
+  try {
+    return await runnable.run(instance, inputs, context);
+  } finally {
+    await release();
+  }
+}
+
+function describe(request: NodeRequest, definitions: readonly Definition[]): AnswerEnvelope {
+  const { invocationId, node } = request;
+  const definition = node === undefined ? definitions[0] : definitions.find(({ id }) => id === node);
+  if (definition === undefined)
+    return failureEnvelope(request, unknownNode(`Node "${node}" is not in this file`, definitions));
+  // A file with several nodes names them all, so that whoever asked can ask for each.
+  const others = definitions.length > 1 ? { nodes: definitions.map(({ id }) => id) } : {};
+  return {
+    octonode: OCTONODE_VERSION,
+    type: 'manifest',
+    invocationId,
+    status: 'ok',
+    manifest: { ...definition.manifest, ...others },
+  };
+}
+
+/** The runnable, or a sentence about why there is none. */
+function findRunnable(definitions: readonly Definition[], node: string | undefined): Runnable | string {
+  const [first] = definitions;
+  if (node === undefined) {
+    return definitions.length === 1 && first !== undefined
+      ? onlyRunnable(first)
+      : 'The file holds several nodes and none was named';
+  }
+  const whole = definitions.find(({ id }) => id === node);
+  if (whole !== undefined) return onlyRunnable(whole);
+  const dot = node.lastIndexOf('.');
+  const service = definitions.find(({ id }) => id === node.slice(0, dot));
+  if (dot < 1 || service === undefined) return `Node "${node}" is not in this file`;
+  return (
+    service.runnables.get(node.slice(dot + 1)) ??
+    `Service "${service.id}" has no method "${node.slice(dot + 1)}"`
+  );
+}
+
+function onlyRunnable({ id, runnables }: Definition): Runnable | string {
+  const [first] = runnables.values();
+  if (runnables.size === 1 && first !== undefined) return first;
+  return `Service "${id}" has several methods: name one as "${id}.METHOD"`;
+}
+
+function readRequest(
+  line: string,
+): { status: 'ok'; request: NodeRequest } | { status: 'invalid'; envelope: AnswerEnvelope } {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return {
+      status: 'invalid',
+      envelope: failureEnvelope(
+        { type: 'invoke', invocationId: UNKNOWN_ID },
+        invalid('Request is not JSON', ''),
+      ),
+    };
+  }
+  const parsed = parseRequest(value);
+  if (parsed.status === 'ok') return { status: 'ok', request: parsed.value };
+  const failure = invalid(`Request is not valid, ${parsed.reason}`, '');
+  return { status: 'invalid', envelope: failureEnvelope(askedBy(value), failure) };
+}
+
+/** A bad request that still says who it is gets its answer under its own name. */
+function askedBy(value: unknown): Asked {
+  const fields = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  const { invocationId, type } = fields;
+  return {
+    type: type === 'describe' ? 'describe' : 'invoke',
+    invocationId: typeof invocationId === 'string' && invocationId !== '' ? invocationId : UNKNOWN_ID,
+  };
+}
+
+function unknownNode(message: string, definitions: readonly Definition[]): Failure {
+  const nodes = definitions.flatMap(({ id, runnables }) =>
+    [...runnables.keys()].map((method) => (method === '' ? id : `${id}.${method}`)),
+  );
+  return { code: 'VALIDATION_ERROR', message, retryable: false, details: { nodes } };
+}
+
+function invalid(message: string, path: string): Failure {
+  return { code: 'VALIDATION_ERROR', message, retryable: false, details: { errors: [{ path, message }] } };
+}
+
+function notJson(error: unknown): Failure {
+  return invalid(
+    `Answer cannot be written as JSON: ${error instanceof Error ? error.message : String(error)}`,
+    '',
+  );
+}
+
+function thrown(error: unknown, prefix: string): Failure & { stack?: string } {
+  const message = prefix + (error instanceof Error ? error.message : String(error));
+  const stack = error instanceof Error && typeof error.stack === 'string' ? { stack: error.stack } : {};
+  if (!isNodeError(error)) return { code: 'RUNTIME_ERROR', message, retryable: false, ...stack };
+  const details = error.details === undefined ? {} : { details: error.details as Record<string, unknown> };
+  return {
+    code: error.retryable ? 'RUNTIME_ERROR' : 'NON_RETRYABLE',
+    message,
+    retryable: error.retryable,
+    ...details,
+    ...stack,
+  };
+}

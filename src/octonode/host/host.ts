@@ -1,0 +1,114 @@
+// Runs the nodes of one TypeScript or JavaScript file in this process: request lines in, answer lines out, until the end
+// of input, many at a time. stdout is for answers alone: whatever else the file writes there goes to stderr instead.
+
+import { extname, resolve } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
+import { MAX_HOST_RUNNING, MAX_REQUEST_BYTES } from '../limits.ts';
+import { LineReader } from '../line-reader.ts';
+import { createSchemaChecker } from '../schema-check.ts';
+import { type AnswerDeps, answerBadLine, answerRequest, type Loaded } from './answer-request.ts';
+import { readDefinitions } from './definitions.ts';
+import { createInstances } from './instances.ts';
+import { provideSdkModule } from './sdk-module.ts';
+
+export interface HostStreams {
+  stdin: Readable;
+  stdout: Writable;
+  stderr: Writable;
+}
+
+/** Resolves when the input ended, every request is answered, every service disposed and the last byte handed on. */
+export async function hostNodes(file: string, streams: HostStreams): Promise<void> {
+  const output = takeStdout(streams);
+  provideSdkModule();
+  const instances = createInstances((id, error) => {
+    streams.stderr.write(
+      `Cannot dispose service "${id}": ${error instanceof Error ? error.stack : String(error)}\n`,
+    );
+  });
+  await answerLines(streams.stdin, output, {
+    loaded: loadFile(file),
+    instances,
+    schemas: createSchemaChecker(),
+  });
+  await instances.disposeAll();
+  await output.release();
+}
+
+async function loadFile(file: string): Promise<Loaded> {
+  const language = extname(file).endsWith('ts') ? 'typescript' : 'javascript';
+  try {
+    // The one import that no bundler can foresee: the user's file.
+    const exported: Record<string, unknown> = await import(pathToFileURL(resolve(file)).href);
+    return { status: 'ok', definitions: readDefinitions(exported, language) };
+  } catch (error) {
+    return { status: 'failed', error };
+  }
+}
+
+function answerLines(input: Readable, output: HostOutput, deps: AnswerDeps): Promise<void> {
+  const running = new Set<Promise<void>>();
+  let batch = '';
+  const flush = (): void => {
+    const text = batch;
+    batch = '';
+    if (output.write(text)) return;
+    // Nobody reads the answers: no more requests until somebody does.
+    input.pause();
+    output.onceDrained(() => input.resume());
+  };
+  const send = (text: string): void => {
+    // Ticks come after all promises that are ready: one write for all answers of a turn.
+    if (batch === '') process.nextTick(flush);
+    batch += text;
+  };
+  const answer = async (text: string): Promise<void> => {
+    send(await answerRequest(text, deps));
+  };
+  const lines = new LineReader(MAX_REQUEST_BYTES, {
+    onLine(line) {
+      const text = line.toString('utf8');
+      if (text.trim() === '') return;
+      const answered = answer(text).then(() => {
+        running.delete(answered);
+        if (running.size === MAX_HOST_RUNNING - 1) input.resume();
+      });
+      running.add(answered);
+      if (running.size === MAX_HOST_RUNNING) input.pause();
+    },
+    onOverflow: () => send(answerBadLine(`it is longer than ${MAX_REQUEST_BYTES} bytes`)),
+  });
+  return new Promise((done) => {
+    const end = (): void => {
+      lines.end();
+      void Promise.all(running).then(() => done());
+    };
+    input.on('data', (chunk: Buffer) => lines.push(chunk));
+    input.once('end', end);
+    input.once('error', end);
+  });
+}
+
+interface HostOutput {
+  /** False: wait for `onceDrained`. */
+  write(text: string): boolean;
+  onceDrained(callback: () => void): void;
+  release(): Promise<void>;
+}
+
+/** Keeps the real stdout for answers; writes of the file and of `console` land on stderr until `release`. */
+function takeStdout({ stdout, stderr }: HostStreams): HostOutput {
+  const original = stdout.write;
+  const write = original.bind(stdout);
+  stdout.write = stderr.write.bind(stderr);
+  return {
+    write: (text) => write(text),
+    onceDrained: (callback) => void stdout.once('drain', callback),
+    release: () =>
+      new Promise((done) => {
+        stdout.write = original;
+        write('', () => done());
+      }),
+  };
+}

@@ -17,6 +17,7 @@ export const burrow: Command = {
     exec: () => import('./exec.ts').then((module) => module.execCommand),
     client: () => import('./client.ts').then((module) => module.clientCommand),
     daemon: () => import('./daemon.ts').then((module) => module.daemonCommand),
+    node: () => import('./node.ts').then((module) => module.nodeCommand),
     version: () => import('./version.ts').then((module) => module.versionCommand),
   },
 };

@@ -10,11 +10,12 @@ import { type FileHandle, stat } from 'node:fs/promises';
 import * as v from 'valibot';
 import { BurrowError } from '../protocol/errors.ts';
 import { FileTextSchema, PathSchema } from './arguments.ts';
+import { errnoError } from './errno.ts';
 import { type OpenFile, openRegular } from './open-regular.ts';
 import { replaceFile, writeFully } from './replace/replace.ts';
 import { resolveWritePath, writableStats } from './replace/write-target.ts';
 import { findLiteral } from './scan/find-literal.ts';
-import { defineTool, errnoError, resolvePath, type ToolAnswer, type ToolContext } from './tool.ts';
+import { defineTool, resolvePath, type ToolAnswer, type ToolContext } from './tool.ts';
 
 const BLOCK_BYTES = 1024 * 1024;
 

@@ -4,7 +4,8 @@ import type { Stats } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
 import * as v from 'valibot';
 import { PathSchema } from './arguments.ts';
-import { defineTool, errnoOf, resolvePath, type ToolAnswer, type ToolContext } from './tool.ts';
+import { errnoOf } from './errno.ts';
+import { defineTool, resolvePath, type ToolAnswer, type ToolContext } from './tool.ts';
 
 const InspectSchema = v.object({ path: PathSchema });
 

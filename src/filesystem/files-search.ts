@@ -5,11 +5,12 @@ import * as v from 'valibot';
 import { BurrowError } from '../protocol/errors.ts';
 import { createAnswerLimit, MAX_ANSWER_ENTRIES } from './answer-limit.ts';
 import { bound, PathSchema, plainText } from './arguments.ts';
+import { errnoOf } from './errno.ts';
 import { findBounds } from './files-find.ts';
 import { createLineScanner, type LineMatch } from './scan/line-scanner.ts';
 import { searchFile } from './scan/search-file.ts';
 import { createSlices } from './slices.ts';
-import { defineTool, errnoOf, resolvePath, type ToolAnswer, type ToolContext } from './tool.ts';
+import { defineTool, resolvePath, type ToolAnswer, type ToolContext } from './tool.ts';
 import { type Completeness, createCompleteness } from './walk/completeness.ts';
 import { type WalkEntry, walk } from './walk/walk.ts';
 

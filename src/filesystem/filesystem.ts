@@ -8,6 +8,7 @@ import { getSystemErrorMap } from 'node:util';
 import { ERRORS, isBurrowError } from '../protocol/errors.ts';
 import type { Clock } from '../support/clock.ts';
 import { positiveInteger } from './arguments.ts';
+import { errnoOf } from './errno.ts';
 import { filesEdit } from './files-edit.ts';
 import { filesFind } from './files-find.ts';
 import { filesInspect } from './files-inspect.ts';
@@ -16,7 +17,7 @@ import { filesRead } from './files-read.ts';
 import { filesSearch } from './files-search.ts';
 import { filesWrite } from './files-write.ts';
 import { createFileWrites, type FileWrites } from './replace/replace.ts';
-import { errnoOf, type Tool, type ToolAnswer, type ToolContext } from './tool.ts';
+import type { Tool, ToolAnswer, ToolContext } from './tool.ts';
 
 export { createFileWrites, type FileWrites } from './replace/replace.ts';
 

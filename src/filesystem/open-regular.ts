@@ -5,7 +5,7 @@ import { constants, readlinkSync, type Stats } from 'node:fs';
 import { type FileHandle, open, stat, statfs } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { BurrowError } from '../protocol/errors.ts';
-import { errnoError } from './tool.ts';
+import { errnoError } from './errno.ts';
 
 /** statfs(2): the type of /proc. */
 const PROC_SUPER_MAGIC = 0x9fa0;

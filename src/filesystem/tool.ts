@@ -49,17 +49,6 @@ export function resolvePath(context: ToolContext, given: string): string {
   return resolve(context.cwd, given);
 }
 
-/** A failure that the operating system would name with `code`, found by us before it had the chance. */
-export function errnoError(code: string, reason: string): Error {
-  return Object.assign(new Error(reason), { code });
-}
-
-/** The errno name of a system error, or `undefined` when the error is something else. */
-export function errnoOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined;
-  return /^E[A-Z0-9]+$/.test(error.code) ? error.code : undefined;
-}
-
 function invalidArguments(issues: readonly v.BaseIssue<unknown>[]): BurrowError {
   const named = issues.map((issue) => ({
     path: ['arguments', v.getDotPath(issue)].filter((part) => part !== null).join('.'),

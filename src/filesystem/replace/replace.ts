@@ -13,7 +13,7 @@ import type { Stats } from 'node:fs';
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
-import { errnoOf } from '../tool.ts';
+import { errnoOf } from '../errno.ts';
 import { createFileLocks, type FileLocks } from './file-locks.ts';
 import { createTemporaryFiles, type TemporaryFiles } from './temporary-files.ts';
 

@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, readFileSync } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, readlink, symlink, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { errnoOf } from '../tool.ts';
+import { errnoOf } from '../errno.ts';
 
 const RECORD_NAME = /^burrow-write-(\d+)-(\d+)-([0-9a-f]{16})$/;
 const CREATE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;

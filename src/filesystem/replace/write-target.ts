@@ -4,8 +4,8 @@
 import type { Stats } from 'node:fs';
 import { access, constants, lstat, mkdir, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { errnoError, errnoOf } from '../errno.ts';
 import { requireRegular } from '../open-regular.ts';
-import { errnoError, errnoOf } from '../tool.ts';
 
 /** The kernel's own limit (path_resolution(7)). */
 const MAX_LINKS = 40;

@@ -3,7 +3,7 @@
 
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { opendir, readdir, stat } from 'node:fs/promises';
-import { errnoOf } from '../tool.ts';
+import { errnoOf } from '../errno.ts';
 
 /** Up to this size a directory is read in one call: some 20,000 names, which take about 10 ms to turn into objects. */
 const ONE_CALL_DIRECTORY_BYTES = 512 * 1024;

@@ -47,6 +47,7 @@ export function isComplete(bytes: Buffer): boolean {
 export function checkAnswer(value: unknown, text: string, asked: Asked): Answer {
   if (typeof value !== 'object' || value === null) return bad('answered with JSON that is no envelope', text);
   const envelope = value as Record<string, unknown>;
+  if (!Object.hasOwn(envelope, 'octonode')) return bad('answered with JSON that is no envelope', text);
   if (envelope.invocationId !== asked.invocationId) {
     return bad(`answered with the wrong invocationId ${quoteId(envelope.invocationId)}`, text);
   }

@@ -51,16 +51,21 @@ const ManifestSchema = v.looseObject({
   service: v.optional(ServiceSchema),
 });
 
-const head = { octonode: v.literal(OCTONODE_VERSION), invocationId: IdSchema };
-const failed = { ...head, status: v.literal('error'), error: NodeErrorSchema };
+// Fields stand in the order in which they are written.
+const octonode = v.literal(OCTONODE_VERSION);
+const invocationId = IdSchema;
+const ok = v.literal('ok');
+const failed = { invocationId, status: v.literal('error'), error: NodeErrorSchema };
+const result = { octonode, type: v.literal('result') };
+const manifest = { octonode, type: v.literal('manifest') };
 
 const ResultSchema = v.variant('status', [
-  v.looseObject({ ...head, type: v.literal('result'), status: v.literal('ok'), outputs: v.unknown() }),
-  v.looseObject({ ...failed, type: v.literal('result') }),
+  v.looseObject({ ...result, invocationId, status: ok, outputs: v.unknown() }),
+  v.looseObject({ ...result, ...failed }),
 ]);
 const ManifestAnswerSchema = v.variant('status', [
-  v.looseObject({ ...head, type: v.literal('manifest'), status: v.literal('ok'), manifest: ManifestSchema }),
-  v.looseObject({ ...failed, type: v.literal('manifest') }),
+  v.looseObject({ ...manifest, invocationId, status: ok, manifest: ManifestSchema }),
+  v.looseObject({ ...manifest, ...failed }),
 ]);
 
 const ContextSchema = v.looseObject({
@@ -72,13 +77,14 @@ const ContextSchema = v.looseObject({
 });
 const RequestSchema = v.variant('type', [
   v.looseObject({
-    ...head,
+    octonode,
     type: v.literal('invoke'),
+    invocationId,
     node: v.optional(v.string()),
     inputs: v.unknown(),
     context: v.optional(ContextSchema, {}),
   }),
-  v.looseObject({ ...head, type: v.literal('describe'), node: v.optional(v.string()) }),
+  v.looseObject({ octonode, type: v.literal('describe'), invocationId, node: v.optional(v.string()) }),
 ]);
 
 export type NodeErrorCode = (typeof NODE_ERROR_CODES)[number];

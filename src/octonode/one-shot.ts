@@ -46,6 +46,8 @@ export class OneShotProcess {
   #grace: Timer | undefined;
   #lastSignMs = 0;
   #hasStdoutEnded = false;
+  /** When the kill began, the node had nothing more to say. */
+  #hadEndedWhenStopped = false;
   #end: ChildEnd | undefined;
 
   /** `onUnasked` is called when the process is gone before it was asked anything. */
@@ -128,6 +130,7 @@ export class OneShotProcess {
   #stop(reason: StopReason): void {
     if (this.#stopped !== undefined || this.#end !== undefined) return;
     this.#stopped = reason;
+    this.#hadEndedWhenStopped = this.#hasStdoutEnded;
     this.#child.kill();
   }
 
@@ -162,7 +165,7 @@ export class OneShotProcess {
   }
 
   #hasWholeAnswer(answer: Answer): boolean {
-    return answer.status === 'bad' && (this.#hasStdoutEnded || isComplete(this.#output.bytes()));
+    return answer.status === 'bad' && (this.#hadEndedWhenStopped || isComplete(this.#output.bytes()));
   }
 
   #warningAbout(envelope: AnswerEnvelope, end: ChildEnd): string | undefined {

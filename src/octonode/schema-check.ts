@@ -1,7 +1,7 @@
 // Does a value fit a JSON Schema? By ajv, loaded on first use: draft-07 and 2020-12, with formats. A schema that cannot
 // be used is told as an error of its own, never thrown. Each schema is compiled once, in a bounded cache.
 
-import type { Ajv, ValidateFunction } from 'ajv';
+import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import { MAX_COMPILED_SCHEMAS, MAX_SCHEMA_ERRORS } from './limits.ts';
 
 export interface SchemaError {
@@ -15,22 +15,22 @@ export type SchemaVerdict = { status: 'ok' } | { status: 'invalid'; errors: Sche
 export interface SchemaChecker {
   /** `schema` undefined or true fits everything and loads nothing. */
   check(schema: unknown, value: unknown): Promise<SchemaVerdict>;
+  /** Compiles ahead, so that a first check is as fast as the next. */
+  prepare(schemas: readonly unknown[]): Promise<void>;
 }
 
 type Compiled = { status: 'ok'; validate: ValidateFunction } | { status: 'broken'; reason: string };
 
-interface Compilers {
-  draft7: Ajv;
-  draft2020: Ajv;
-}
+type Draft = 'draft-07' | '2020-12';
 
+const MAX_SCHEMA_DEPTH = 200;
 const OK: SchemaVerdict = { status: 'ok' };
 /** Keywords that only 2020-12 has: a schema with one of them and without `$schema` is taken for that draft. */
 const ONLY_2020 =
   /"(?:prefixItems|dependentSchemas|dependentRequired|unevaluatedProperties|unevaluatedItems|\$dynamicRef|minContains|maxContains)":/;
 
 export function createSchemaChecker(): SchemaChecker {
-  let compilers: Promise<Compilers> | undefined;
+  const compilers = new Map<Draft, Promise<Ajv>>();
   const byIdentity = new WeakMap<object, Compiled>();
   const byText = new Map<string, Compiled>();
 
@@ -38,15 +38,19 @@ export function createSchemaChecker(): SchemaChecker {
     const known = byIdentity.get(schema);
     if (known !== undefined) return known;
     const text = JSON.stringify(schema);
-    let compiled = byText.get(text);
-    if (compiled === undefined) {
-      compilers ??= loadCompilers();
-      compiled = compile(await compilers, schema, text);
-      const [oldest] = byText.keys();
-      if (oldest !== undefined && byText.size >= MAX_COMPILED_SCHEMAS) byText.delete(oldest);
-      byText.set(text, compiled);
-    }
+    const compiled = byText.get(text) ?? (await compileText(schema, text));
     byIdentity.set(schema, compiled);
+    return compiled;
+  }
+
+  async function compileText(schema: object, text: string): Promise<Compiled> {
+    const draft = draftOf(schema, text);
+    const ajv = compilers.get(draft) ?? loadCompiler(draft);
+    compilers.set(draft, ajv);
+    const compiled = compile(await ajv, schema);
+    const [oldest] = byText.keys();
+    if (oldest !== undefined && byText.size >= MAX_COMPILED_SCHEMAS) byText.delete(oldest);
+    byText.set(text, compiled);
     return compiled;
   }
 
@@ -64,25 +68,42 @@ export function createSchemaChecker(): SchemaChecker {
         return broken(reasonOf(error));
       }
     },
+    async prepare(schemas) {
+      for (const schema of schemas) {
+        if (typeof schema !== 'object' || schema === null) continue;
+        // What makes it unusable is told when it is used.
+        await compiledFor(schema).catch(() => undefined);
+      }
+    },
   };
 }
 
-async function loadCompilers(): Promise<Compilers> {
-  const [{ Ajv }, { Ajv2020 }, formats] = await Promise.all([
-    import('ajv'),
-    import('ajv/dist/2020.js'),
+async function loadCompiler(draft: Draft): Promise<Ajv> {
+  // Judging a schema by its meta-schema costs 20 ms in every process; ajv refuses wrong keyword values without it, and
+  // misplaced subschemas are found by `misplacedSchema`.
+  const options = { strict: false, allErrors: true, logger: false, validateSchema: false } as const;
+  const [ajv, formats] = await Promise.all([
+    draft === '2020-12'
+      ? import('ajv/dist/2020.js').then((module) => new module.Ajv2020(options))
+      : import('ajv').then((module) => new module.Ajv(options)),
     import('ajv-formats'),
   ]);
-  const options = { strict: false, allErrors: true, logger: false } as const;
-  const compilers: Compilers = { draft7: new Ajv(options), draft2020: new Ajv2020(options) };
   // A CommonJS module: the plugin is `default`, and once more inside it where modules are not bundled.
   const plugin = formats.default as unknown as { default?: (ajv: Ajv) => unknown } & ((ajv: Ajv) => unknown);
-  for (const ajv of [compilers.draft7, compilers.draft2020]) (plugin.default ?? plugin)(ajv);
-  return compilers;
+  (plugin.default ?? plugin)(ajv);
+  return ajv;
 }
 
-function compile(compilers: Compilers, schema: object, text: string): Compiled {
-  const ajv = isDraft2020(schema, text) ? compilers.draft2020 : compilers.draft7;
+function compile(ajv: Ajv, schema: object): Compiled {
+  const misplaced = misplacedSchema(schema, '', 0);
+  if (misplaced !== undefined) return { status: 'broken', reason: `${misplaced} is not a schema` };
+  const named: unknown = '$schema' in schema ? schema.$schema : undefined;
+  if (named !== undefined && (typeof named !== 'string' || !/draft-07|2020-12/.test(named))) {
+    return {
+      status: 'broken',
+      reason: `"$schema" is ${JSON.stringify(named)}; draft-07 and 2020-12 are known`,
+    };
+  }
   try {
     const validate = ajv.compile(schema);
     if ('$async' in validate) return { status: 'broken', reason: '"$async" schemas are not supported' };
@@ -95,20 +116,70 @@ function compile(compilers: Compilers, schema: object, text: string): Compiled {
   }
 }
 
-function isDraft2020(schema: object, text: string): boolean {
+const ONE_SCHEMA = new Set([
+  'additionalProperties',
+  'additionalItems',
+  'contains',
+  'else',
+  'if',
+  'items',
+  'not',
+  'propertyNames',
+  'then',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+]);
+const SCHEMAS_BY_NAME = new Set([
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+  'patternProperties',
+  'properties',
+]);
+const SCHEMA_LISTS = new Set(['allOf', 'anyOf', 'items', 'oneOf', 'prefixItems']);
+
+/** Where something stands in the place of a schema that is none; undefined when all is well. */
+function misplacedSchema(schema: unknown, path: string, depth: number): string | undefined {
+  if (typeof schema === 'boolean') return undefined;
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema) || depth > MAX_SCHEMA_DEPTH)
+    return path || 'it';
+  for (const [keyword, value] of Object.entries(schema)) {
+    const here = `${path}/${keyword}`;
+    const holdsMany = SCHEMAS_BY_NAME.has(keyword) || (SCHEMA_LISTS.has(keyword) && Array.isArray(value));
+    const inner: [string, unknown][] =
+      holdsMany && typeof value === 'object' && value !== null
+        ? Object.entries(value).map(([name, part]) => [`${here}/${name}`, part])
+        : [];
+    if (!holdsMany && ONE_SCHEMA.has(keyword)) inner.push([here, value]);
+    for (const [place, part] of inner) {
+      const found = misplacedSchema(part, place, depth + 1);
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+function draftOf(schema: object, text: string): Draft {
   const named: unknown = '$schema' in schema ? schema.$schema : undefined;
-  return typeof named === 'string' ? named.includes('2020-12') : ONLY_2020.test(text);
+  const is2020 = typeof named === 'string' ? named.includes('2020-12') : ONLY_2020.test(text);
+  return is2020 ? '2020-12' : 'draft-07';
 }
 
 function judge(validate: ValidateFunction, value: unknown): SchemaVerdict {
   if (validate(value)) return OK;
   const errors = (validate.errors ?? []).slice(0, MAX_SCHEMA_ERRORS).map((error) => ({
     path: error.instancePath,
-    message: error.message ?? error.keyword,
+    message: messageOf(error),
   }));
   // The compiled function lives on in the cache and would hold the value through its errors.
   validate.errors = null;
   return { status: 'invalid', errors };
+}
+
+function messageOf({ keyword, message = keyword, params }: ErrorObject): string {
+  return keyword === 'additionalProperties'
+    ? `${message} (${JSON.stringify(params.additionalProperty)})`
+    : message;
 }
 
 function broken(reason: string): SchemaVerdict {

@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { MAX_HOST_RUNNING, MAX_REQUEST_BYTES } from '../limits.ts';
 import { LineReader } from '../line-reader.ts';
-import { createSchemaChecker } from '../schema-check.ts';
+import { createSchemaChecker, type SchemaChecker } from '../schema-check.ts';
 import { type AnswerDeps, answerBadLine, answerRequest, type Loaded } from './answer-request.ts';
 import { readDefinitions } from './definitions.ts';
 import { createInstances } from './instances.ts';
@@ -27,11 +27,11 @@ export async function hostNodes(file: string, streams: HostStreams): Promise<voi
       `Cannot dispose service "${id}": ${error instanceof Error ? error.stack : String(error)}\n`,
     );
   });
-  await answerLines(streams.stdin, output, {
-    loaded: loadFile(file),
-    instances,
-    schemas: createSchemaChecker(),
-  });
+  const schemas = createSchemaChecker();
+  const loaded = loadFile(file);
+  const answered = answerLines(streams.stdin, output, { loaded, instances, schemas });
+  if (!(await hasRequest(streams.stdin, loaded))) void prepareSchemas(await loaded, schemas);
+  await answered;
   await instances.disposeAll();
   await output.release();
 }
@@ -45,6 +45,25 @@ async function loadFile(file: string): Promise<Loaded> {
   } catch (error) {
     return { status: 'failed', error };
   }
+}
+
+/** Whether something was there to read by the time the file was loaded. If not, the process was started ahead of its call. */
+async function hasRequest(input: Readable, loaded: Promise<Loaded>): Promise<boolean> {
+  let hasData = false;
+  const note = (): void => {
+    hasData = true;
+  };
+  input.once('data', note).once('end', note);
+  await loaded;
+  await new Promise<void>((turn) => setImmediate(turn));
+  input.removeListener('data', note).removeListener('end', note);
+  return hasData;
+}
+
+async function prepareSchemas(loaded: Loaded, schemas: SchemaChecker): Promise<void> {
+  if (loaded.status === 'failed') return;
+  const runnables = loaded.definitions.flatMap((definition) => [...definition.runnables.values()]);
+  await schemas.prepare(runnables.flatMap(({ inputs, outputs }) => [inputs, outputs]));
 }
 
 function answerLines(input: Readable, output: HostOutput, deps: AnswerDeps): Promise<void> {

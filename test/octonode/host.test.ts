@@ -1,0 +1,404 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import {
+  createNodeWorker,
+  describeNode,
+  type InvokeCallOptions,
+  invokeNode,
+  type ResultEnvelope,
+} from '../../src/octonode/octonode.ts';
+import { launchWithNode } from '../../src/process/launcher.ts';
+import { hosted, options } from './nodes.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'octonode-host-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+let files = 0;
+
+/** A file with this source; what it imports from `burrow/node` is added. */
+function file(source: string, extension = 'ts'): string {
+  files += 1;
+  const path = join(directory, `node-${files}.${extension}`);
+  const header =
+    extension === 'cjs'
+      ? ''
+      : "import { defineClass, defineConst, defineNode, defineService, NodeError } from 'burrow/node';\n";
+  writeFileSync(path, header + source);
+  return path;
+}
+
+function invoke(
+  source: string,
+  inputs: unknown = {},
+  call: InvokeCallOptions & { onStderr?: (chunk: Buffer) => void } = {},
+): Promise<ResultEnvelope> {
+  return invokeNode(hosted(file(source)), inputs, { ...options(), ...call });
+}
+
+function errorOf(envelope: ResultEnvelope): {
+  code: string;
+  message: string;
+  retryable: boolean;
+  details?: unknown;
+  stack?: string | undefined;
+} {
+  if (envelope.status !== 'error') throw new Error(`Not an error: ${JSON.stringify(envelope)}`);
+  return envelope.error;
+}
+
+const NODE = (run: string, more = ''): string =>
+  `export default defineNode({ id: 'n', ${more} run: ${run} });`;
+
+describe('hostNodes()', () => {
+  it.each([
+    ['ts', NODE('async (inputs: unknown) => inputs')],
+    ['mts', `const wait: number = await Promise.resolve(1);\n${NODE('(inputs: unknown) => inputs')}`],
+    ['js', NODE('(inputs) => inputs')],
+    ['mjs', "export default { id: 'n', run: (inputs) => inputs };"],
+    [
+      'cjs',
+      "const { defineNode } = require('burrow/node');\nmodule.exports = defineNode({ id: 'n', run: (inputs) => inputs });",
+    ],
+  ])('runs a .%s file', async (extension, source) => {
+    expect(await invokeNode(hosted(file(source, extension)), { a: [1, null, 'ü'] }, options())).toMatchObject(
+      { outputs: { a: [1, null, 'ü'] } },
+    );
+  });
+
+  it('imports from a node_modules beside the file', async () => {
+    mkdirSync(join(directory, 'node_modules/greeting'), { recursive: true });
+    writeFileSync(join(directory, 'node_modules/greeting/index.js'), 'module.exports = "Hi";');
+
+    expect(await invoke(`import greeting from 'greeting';\n${NODE('() => greeting')}`)).toMatchObject({
+      outputs: 'Hi',
+    });
+  });
+
+  it('hands the context to the run', async () => {
+    const context = { runId: 'r', env: 'prod', config: { a: 1 }, attempt: 3 };
+
+    expect(
+      await invoke(
+        NODE('(_: unknown, context: unknown) => context'),
+        {},
+        { context, invocationId: '__proto__' },
+      ),
+    ).toMatchObject({
+      outputs: { ...context, node: 'n', invocationId: '__proto__' },
+    });
+  });
+
+  it('sends what the file prints to stderr', async () => {
+    let text = '';
+    const source = `console.log('at import');\nprocess.stdout.write('written\\n');\n${NODE("() => { console.info('in run'); return 1; }")}`;
+
+    expect(
+      await invoke(
+        source,
+        {},
+        {
+          onStderr: (chunk) => {
+            text += chunk;
+          },
+        },
+      ),
+    ).toMatchObject({ outputs: 1 });
+    expect(text).toBe('at import\nwritten\nin run\n');
+  });
+
+  it('lays defaults under object inputs, then checks', async () => {
+    const schema = `defaults: { a: 1, b: 2 }, inputs: { type: 'object', properties: { b: { type: 'number' } } },`;
+
+    expect(await invoke(NODE('(inputs) => inputs', schema), { b: 3 })).toMatchObject({
+      outputs: { a: 1, b: 3 },
+    });
+    expect(errorOf(await invoke(NODE('(inputs) => inputs', schema), { b: 'x' }))).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      retryable: false,
+      details: { errors: [{ path: '/b', message: 'must be number' }] },
+    });
+  });
+
+  it('checks outputs after the run', async () => {
+    const source = NODE(
+      "() => 'x'",
+      "outputs: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'number' },",
+    );
+
+    expect(errorOf(await invoke(source))).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: { errors: [{ path: '' }] },
+    });
+  });
+
+  it.each([
+    ['NaN', '({ a: NaN })', '/a'],
+    ['Infinity', '[-Infinity]', '/0'],
+    ['undefined', 'undefined', ''],
+    ['an undefined field', '({ a: { "b/c": undefined } })', '/a/b~1c'],
+    ['a hole', '[1, , 2]', '/1'],
+    ['a Date', '({ at: new Date(0) })', '/at'],
+    ['a Map', 'new Map()', ''],
+    ['a cycle', '(() => { const a: any = { b: [] }; a.b.push(a); return a; })()', '/b/0'],
+    ['a BigInt', '1n', ''],
+    ['a function', '({ f() {} })', '/f'],
+  ])('refuses outputs with %s', async (_name, value, path) => {
+    expect(errorOf(await invoke(NODE(`() => (${value})`)))).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      retryable: false,
+      details: { errors: [{ path }] },
+    });
+  });
+
+  it.each([
+    ["new NodeError('no')", { code: 'NON_RETRYABLE', message: 'no', retryable: false }],
+    [
+      "new NodeError('busy', { retryable: true, details: { a: 1 } })",
+      { code: 'RUNTIME_ERROR', message: 'busy', retryable: true, details: { a: 1 } },
+    ],
+    [
+      "new TypeError('oops')",
+      { code: 'RUNTIME_ERROR', message: 'oops', retryable: false, stack: expect.stringContaining('node-') },
+    ],
+    ["'text'", { code: 'RUNTIME_ERROR', message: 'text', retryable: false }],
+  ])('maps a throw of %s', async (thrown, error) => {
+    expect(errorOf(await invoke(NODE(`() => { throw ${thrown}; }`)))).toMatchObject(error);
+  });
+
+  it.each([
+    ['is not valid', 'export default {', /Cannot load/],
+    ['does not exist', undefined, /Cannot load/],
+    ['exports no node', 'export default 1;', /exports no node/],
+    ['imports what is missing', "import 'nowhere';", /nowhere/],
+    [
+      'has two nodes of one id',
+      `${NODE('() => 1')} export const b = defineNode({ id: 'n', run: () => 2 });`,
+      /Two nodes/,
+    ],
+  ])('answers with an error when the file %s', async (_name, source, message) => {
+    const path = source === undefined ? join(directory, 'missing.ts') : file(source);
+
+    expect(errorOf(await invokeNode(hosted(path), {}, options()))).toMatchObject({
+      code: 'RUNTIME_ERROR',
+      message: expect.stringMatching(message),
+    });
+    expect(await describeNode(hosted(path), options())).toMatchObject({ type: 'manifest', status: 'error' });
+  });
+
+  it('holds several nodes, chosen by name', async () => {
+    const source = `export default [defineNode({ id: 'a', run: () => 'A' })];
+      export const b = defineNode({ id: 'b', run: () => 'B' });
+      export const c = defineConst({ id: 'c', value: { deep: [1] } });`;
+
+    expect(await invoke(source, {}, { node: 'a' })).toMatchObject({ outputs: 'A' });
+    expect(await invoke(source, {}, { node: 'b' })).toMatchObject({ outputs: 'B' });
+    expect(await invoke(source, {}, { node: 'c' })).toMatchObject({ outputs: { deep: [1] } });
+    for (const call of [{}, { node: 'x' }]) {
+      expect(errorOf(await invoke(source, {}, call))).toMatchObject({
+        code: 'VALIDATION_ERROR',
+        details: { nodes: ['a', 'b', 'c'] },
+      });
+    }
+    expect(await describeNode(hosted(file(source)), options())).toMatchObject({
+      manifest: { id: 'a', kind: 'function', nodes: ['a', 'b', 'c'] },
+    });
+    expect(await describeNode(hosted(file(source)), { ...options(), node: 'c' })).toMatchObject({
+      manifest: { id: 'c', kind: 'const' },
+    });
+  });
+
+  it('describes what the definition says', async () => {
+    const more = "label: 'L', icon: 'wave', symbol: 'N', config: { k: 1 }, inputs: true, setup: ['x'],";
+
+    expect(await describeNode(hosted(file(NODE('() => 1', more))), options())).toMatchObject({
+      manifest: {
+        id: 'n',
+        language: 'typescript',
+        kind: 'function',
+        label: 'L',
+        icon: 'wave',
+        symbol: 'N',
+        config: { k: 1 },
+        inputs: true,
+        setup: ['x'],
+      },
+    });
+  });
+
+  it('answers a bad line as unknown, keeps the id of a bad request, exits with 0', async () => {
+    const lines = ['nonsense', '', '{"octonode":"1","type":"other","invocationId":"x"}'];
+
+    const { answers, exitCode } = await talk(file(NODE('() => 1')), lines);
+
+    expect(answers).toMatchObject([
+      { invocationId: 'unknown', status: 'error', error: { code: 'VALIDATION_ERROR' } },
+      { invocationId: 'x', status: 'error', error: { code: 'VALIDATION_ERROR' } },
+    ]);
+    expect(exitCode).toBe(0);
+  });
+
+  it('works on many requests of a worker at once', async () => {
+    const worker = createNodeWorker(
+      hosted(
+        file(NODE('async (ms: number) => { await new Promise((done) => setTimeout(done, ms)); return ms; }')),
+      ),
+      options(),
+    );
+    const order: number[] = [];
+
+    await Promise.all([300, 1].map((ms) => worker.invoke(ms).then(() => order.push(ms))));
+    await worker.close();
+
+    expect(order).toEqual([1, 300]);
+  });
+});
+
+const SERVICE = (lifecycle: string): string => `
+  let made = 0;
+  export default defineService({
+    id: 'counter', lifecycle: '${lifecycle}',
+    create: async () => ({ number: ++made, count: 0 }),
+    dispose: ({ number, count }) => console.log('disposed', number, count),
+    methods: {
+      add: { inputs: { type: 'number' }, run: (counter, by) => ({ number: counter.number, count: (counter.count += by) }) },
+      fail: () => { throw new NodeError('no'); },
+    },
+  });`;
+
+describe('services', () => {
+  it.each([
+    ['invocation', [1, 1, 1], ['disposed 1 1', 'disposed 2 1', 'disposed 3 1']],
+    ['workflow-run', [1, 2, 1], ['disposed 1 2', 'disposed 2 1']],
+    ['worker', [1, 2, 3], ['disposed 1 3']],
+  ])('with lifecycle %s share and dispose their instances', async (lifecycle, counts, disposed) => {
+    let text = '';
+    const worker = createNodeWorker(
+      hosted(file(SERVICE(lifecycle))),
+      options({
+        onStderr: (chunk) => {
+          text += chunk;
+        },
+      }),
+    );
+
+    const seen: unknown[] = [];
+    for (const runId of ['r', 'r', 's']) {
+      const answer = await worker.invoke(1, { node: 'counter.add', context: { runId } });
+      seen.push(answer.status === 'ok' && (answer.outputs as { count: number }).count);
+    }
+    await worker.close();
+
+    expect(seen).toEqual(counts);
+    expect(text.trim().split('\n').sort()).toEqual(disposed);
+  });
+
+  it('dispose also when the method throws, and check inputs of the method', async () => {
+    let text = '';
+    const source = SERVICE('invocation');
+
+    expect(
+      errorOf(
+        await invoke(source, 1, {
+          node: 'counter.fail',
+          onStderr: (chunk) => {
+            text += chunk;
+          },
+        }),
+      ).code,
+    ).toBe('NON_RETRYABLE');
+    expect(text).toContain('disposed 1 0');
+    expect(errorOf(await invoke(source, 'x', { node: 'counter.add' }))).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: { errors: [{ path: '' }] },
+    });
+  });
+
+  it.each([[undefined], ['counter'], ['counter.nope'], ['other.add']])(
+    'refuse the address %s',
+    async (node) => {
+      expect(errorOf(await invoke(SERVICE('worker'), 1, node === undefined ? {} : { node }))).toMatchObject({
+        code: 'VALIDATION_ERROR',
+        details: { nodes: ['counter.add', 'counter.fail'] },
+      });
+    },
+  );
+
+  it('describe their methods', async () => {
+    const described = await describeNode(hosted(file(SERVICE('worker'))), options());
+
+    expect(described).toMatchObject({
+      manifest: {
+        kind: 'service',
+        service: { lifecycle: 'worker', methods: [{ name: 'add', params: [] }, { name: 'fail' }] },
+      },
+    });
+  });
+
+  it('are made from a class', async () => {
+    const source = `class Counter {
+      #count = 0;
+      add(by: number) { this.#count += by; return this.#count; }
+      dispose() { console.log('disposed', this.#count); }
+    }
+    export default defineClass({ id: 'counter', class: Counter });`;
+    let text = '';
+    const worker = createNodeWorker(
+      hosted(file(source)),
+      options({
+        onStderr: (chunk) => {
+          text += chunk;
+        },
+      }),
+    );
+
+    await worker.invoke(2, { node: 'counter.add' });
+    expect(await worker.invoke(3, { node: 'counter.add' })).toMatchObject({ outputs: 5 });
+    expect(await worker.describe()).toMatchObject({
+      manifest: { kind: 'class', service: { lifecycle: 'worker', methods: [{ name: 'add' }] } },
+    });
+    await worker.close();
+    expect(text).toBe('disposed 5\n');
+  });
+});
+
+function talk(path: string, lines: string[]): Promise<{ answers: unknown[]; exitCode: number | null }> {
+  return new Promise((resolve) => {
+    const [program, ...args] = hosted(path);
+    let text = '';
+    let open = 2;
+    let exit: number | null = null;
+    const settle = (): void => {
+      if (open === 0)
+        resolve({
+          answers: text
+            .trim()
+            .split('\n')
+            .map((line) => JSON.parse(line)),
+          exitCode: exit,
+        });
+    };
+    const child = launchWithNode(
+      { file: program, args, cwd: directory, env: process.env as Record<string, string>, stdin: 'pipe' },
+      {
+        onChunk: (stream, chunk) => {
+          if (stream === 'stdout') text += chunk;
+        },
+        onPipeEnd: (stream) => {
+          if (stream === 'stdout') {
+            open -= 1;
+            settle();
+          }
+        },
+        onExit: (exitCode) => {
+          exit = exitCode;
+          open -= 1;
+          settle();
+        },
+        onFailed: () => {},
+      },
+    );
+    child?.stdin?.write(`${lines.join('\n')}\n`);
+    child?.stdin?.end();
+  });
+}

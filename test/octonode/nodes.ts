@@ -49,13 +49,10 @@ export function descriptorCount(): number {
   return readdirSync('/proc/self/fd').length;
 }
 
-/** Handles that would keep this process alive: children, pipes, timers. */
-export function activeResources(): string {
-  return process
-    .getActiveResourcesInfo()
-    .filter((name) => /Process|Pipe|Timeout|Immediate/.test(name))
-    .sort()
-    .join(' ');
+/** How many handles would keep this process alive: children, pipes, timers. */
+export function activeResources(): number {
+  return process.getActiveResourcesInfo().filter((name) => /Process|Pipe|Timeout|Immediate/.test(name))
+    .length;
 }
 
 export async function until(condition: () => boolean, limitMs = 5_000): Promise<void> {

@@ -3,6 +3,11 @@
 
 import * as v from 'valibot';
 
+/** The arguments of one tool; those it does not know are ignored. */
+export function argumentsObject<Entries extends v.ObjectEntries>(entries: Entries) {
+  return v.object(entries, 'Give the arguments as an object, with this one among them');
+}
+
 /** A path: a string that is not empty, holds no zero byte and can be written as UTF-8. */
 export const PathSchema = v.pipe(
   v.string('Give a path as a string'),

@@ -7,9 +7,9 @@
 
 import type { Stats } from 'node:fs';
 import { type FileHandle, stat } from 'node:fs/promises';
-import * as v from 'valibot';
+import type * as v from 'valibot';
 import { BurrowError } from '../protocol/errors.ts';
-import { FileTextSchema, PathSchema } from './arguments.ts';
+import { argumentsObject, FileTextSchema, PathSchema } from './arguments.ts';
 import { errnoError } from './errno.ts';
 import { type OpenFile, openRegular } from './open-regular.ts';
 import { replaceFile, writeFully } from './replace/replace.ts';
@@ -19,7 +19,11 @@ import { defineTool, resolvePath, type ToolAnswer, type ToolContext } from './to
 
 const BLOCK_BYTES = 1024 * 1024;
 
-const EditSchema = v.object({ filePath: PathSchema, oldText: FileTextSchema, newText: FileTextSchema });
+const EditSchema = argumentsObject({
+  filePath: PathSchema,
+  oldText: FileTextSchema,
+  newText: FileTextSchema,
+});
 
 interface Edit {
   offsetBytes: number;

@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { createAnswerLimit, MAX_ANSWER_ENTRIES } from './answer-limit.ts';
-import { bound, PathSchema, plainText } from './arguments.ts';
+import { argumentsObject, bound, PathSchema, plainText } from './arguments.ts';
 import { createHangingMountTest } from './hanging-mounts.ts';
 import { defineTool, resolvePath, type ToolAnswer, type ToolContext } from './tool.ts';
 import { createCompleteness } from './walk/completeness.ts';
@@ -14,7 +14,7 @@ const DEFAULT_FIND_ENTRIES = 500;
 /** Entries a find or a search visits when neither the request nor the host says otherwise. */
 export const DEFAULT_TRAVERSAL_ENTRIES = 4_000;
 
-const FindSchema = v.object({
+const FindSchema = argumentsObject({
   dirPath: PathSchema,
   pattern: v.optional(
     v.pipe(

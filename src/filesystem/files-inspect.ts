@@ -2,12 +2,12 @@
 
 import type { Stats } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
-import * as v from 'valibot';
-import { PathSchema } from './arguments.ts';
+import type * as v from 'valibot';
+import { argumentsObject, PathSchema } from './arguments.ts';
 import { errnoOf } from './errno.ts';
 import { defineTool, resolvePath, type ToolAnswer, type ToolContext } from './tool.ts';
 
-const InspectSchema = v.object({ path: PathSchema });
+const InspectSchema = argumentsObject({ path: PathSchema });
 
 export const filesInspect = defineTool('path', InspectSchema, inspect);
 

@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { createAnswerLimit, MAX_ANSWER_ENTRIES } from './answer-limit.ts';
-import { bound, PathSchema } from './arguments.ts';
+import { argumentsObject, bound, PathSchema } from './arguments.ts';
 import { createHangingMountTest } from './hanging-mounts.ts';
 import { defineTool, resolvePath, type ToolAnswer, type ToolContext } from './tool.ts';
 import { createCompleteness } from './walk/completeness.ts';
@@ -12,7 +12,7 @@ import { walk } from './walk/walk.ts';
 const DEFAULT_LIST_DEPTH = 4;
 const DEFAULT_LIST_ENTRIES = 500;
 
-const ListSchema = v.object({
+const ListSchema = argumentsObject({
   dirPath: PathSchema,
   maxDepth: v.optional(bound(DEFAULT_LIST_DEPTH), DEFAULT_LIST_DEPTH),
   maxEntries: v.optional(bound(DEFAULT_LIST_ENTRIES, MAX_ANSWER_ENTRIES), DEFAULT_LIST_ENTRIES),

@@ -4,7 +4,7 @@
 import * as v from 'valibot';
 import { BurrowError } from '../protocol/errors.ts';
 import { createAnswerLimit, MAX_ANSWER_ENTRIES } from './answer-limit.ts';
-import { bound, PathSchema, plainText } from './arguments.ts';
+import { argumentsObject, bound, PathSchema, plainText } from './arguments.ts';
 import { errnoOf } from './errno.ts';
 import { findBounds } from './files-find.ts';
 import { createLineScanner, type LineMatch } from './scan/line-scanner.ts';
@@ -17,7 +17,7 @@ import { type WalkEntry, walk } from './walk/walk.ts';
 const DEFAULT_SEARCH_DEPTH = 8;
 const DEFAULT_SEARCH_MATCHES = 200;
 
-const SearchSchema = v.object({
+const SearchSchema = argumentsObject({
   dirPath: PathSchema,
   query: v.optional(
     v.pipe(

@@ -1,7 +1,7 @@
 // files_write: a file's whole content, new or over the old one, atomically. Parent directories are made.
 
 import * as v from 'valibot';
-import { FileTextSchema, PathSchema, WorkspaceRootSchema } from './arguments.ts';
+import { argumentsObject, FileTextSchema, PathSchema, WorkspaceRootSchema } from './arguments.ts';
 import { replaceFile, writeFully } from './replace/replace.ts';
 import { resolveWritePath, writableStats } from './replace/write-target.ts';
 import { defineTool, resolvePath, type ToolAnswer, type ToolContext } from './tool.ts';
@@ -9,7 +9,7 @@ import { defineTool, resolvePath, type ToolAnswer, type ToolContext } from './to
 /** Written in one go before a cancel is looked for again. */
 const BLOCK_BYTES = 1024 * 1024;
 
-const WriteSchema = v.object({
+const WriteSchema = argumentsObject({
   filePath: PathSchema,
   content: FileTextSchema,
   workspaceRoot: v.optional(WorkspaceRootSchema, null),

@@ -3,7 +3,7 @@
 // waits on a FIFO or a device, and memory stays bounded whatever the size of a file or a tree.
 // It never sends, journals or shortens an outcome; that is the gateway's work.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { getSystemErrorMap } from 'node:util';
 import { ERRORS, isBurrowError } from '../protocol/errors.ts';
 import type { Clock } from '../support/clock.ts';
@@ -83,6 +83,15 @@ export async function runFilesystemTool(
   signal: AbortSignal,
   deps: FilesystemDeps,
 ): Promise<FilesystemOutcome> {
+  return (await runFilesystemToolEncoded(request, signal, deps)).outcome;
+}
+
+/** The same, with the outcome's JSON text: it was written for the fingerprint and need not be written again. */
+export async function runFilesystemToolEncoded(
+  request: FilesystemRequest,
+  signal: AbortSignal,
+  deps: FilesystemDeps,
+): Promise<{ outcome: FilesystemOutcome; json: string }> {
   const startedMs = deps.clock.monotonicMs();
   const body = await runToBody(request, {
     clock: deps.clock,
@@ -92,12 +101,15 @@ export async function runFilesystemTool(
     writes: deps.writes ?? createFileWrites(),
   });
   const result = { ...body, durationMs: Math.round(deps.clock.monotonicMs() - startedMs) };
-  return {
-    ...result,
-    resultFingerprint: createHash('sha256').update(JSON.stringify(result)).digest('hex').slice(0, 16),
+  const text = JSON.stringify(result);
+  const seal: Seal = {
+    resultFingerprint: hash('sha256', text, 'hex').slice(0, 16),
     execution: { kind: 'gateway', protocolMethod: 'filesystem.execute' },
   };
+  return { outcome: { ...result, ...seal }, json: `${text.slice(0, -1)},${JSON.stringify(seal).slice(1)}` };
 }
+
+type Seal = Pick<FilesystemOutcome, 'resultFingerprint' | 'execution'>;
 
 type OutcomeBody = Omit<FilesystemOutcome, 'durationMs' | 'resultFingerprint' | 'execution'> & {
   tool: string;

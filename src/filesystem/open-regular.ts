@@ -1,7 +1,7 @@
 // Opens a file for reading and refuses everything that is not a regular file, in milliseconds: a FIFO without a writer
 // would block for ever, and merely opening some devices acts on them (a watchdog starts, a tape rewinds).
 
-import { constants, readlinkSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
 import { type FileHandle, open, stat, statfs } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { BurrowError } from '../protocol/errors.ts';
@@ -20,6 +20,8 @@ const PROC_DEVICES: ReadonlySet<string> = new Set([
   'kpageflags',
 ]);
 
+const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+
 export interface OpenFile {
   handle: FileHandle;
   stats: Stats;
@@ -32,7 +34,7 @@ export interface OpenFile {
 export async function openRegular(path: string): Promise<OpenFile> {
   requireRegular(await stat(path));
   // The path may name something else by now: the open must not block, and the handle itself is looked at again.
-  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  const handle = await open(path, OPEN_FLAGS);
   try {
     const stats = await handle.stat();
     requireRegular(stats);
@@ -42,6 +44,33 @@ export async function openRegular(path: string): Promise<OpenFile> {
     await handle.close();
     throw error;
   }
+}
+
+/**
+ * Runs `use` on the open file with synchronous calls, which cost a tenth of as many hops to the thread pool. Undefined when
+ * the file is not known to lie on a disk: a file server or a program behind the mount could keep the daemon waiting.
+ * Throws what openRegular throws.
+ */
+export async function useRegularOnDisk<Result>(
+  path: string,
+  use: (fd: number, stats: Stats) => Result,
+): Promise<Result | undefined> {
+  const found = await stat(path);
+  requireRegular(found);
+  if (!isOnDisk(found)) return undefined;
+  const fd = openSync(path, OPEN_FLAGS);
+  try {
+    const stats = fstatSync(fd);
+    requireRegular(stats);
+    return isOnDisk(stats) ? use(fd, stats) : undefined;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** File systems without a disk of their own (network, FUSE, /proc, but tmpfs too) have a device with the major number 0. */
+function isOnDisk(stats: Stats): boolean {
+  return (Math.floor(stats.dev / 0x100) & 0xfff) !== 0;
 }
 
 /** Throws `EISDIR` for a directory and `not_a_regular_file` for a FIFO, a device or a socket. */

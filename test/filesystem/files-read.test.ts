@@ -1,6 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -140,6 +148,17 @@ describe('files_read', () => {
     const outcome = await callTool('files_read', { filePath: '/proc/self/limits' });
 
     expect(outcome.content).toBe(readFileSync('/proc/self/limits', 'utf8'));
+  });
+
+  it.runIf(existsSync('/dev/shm'))('reads the same from a file system without a disk', async () => {
+    const directory = mkdtempSync('/dev/shm/burrow-read-');
+    const filePath = join(directory, 'file');
+    writeFileSync(filePath, 'a€b');
+
+    const outcome = await callTool('files_read', { filePath, maxBytes: 3 });
+
+    expect(outcome).toMatchObject({ content: 'a', nextOffsetBytes: 1, bytes: 5, truncated: true });
+    rmSync(directory, { recursive: true });
   });
 
   it('follows symlinks', async () => {

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FILESYSTEM_TOOLS } from '../../src/filesystem/filesystem.ts';
+import { FILESYSTEM_TOOLS, runFilesystemToolEncoded } from '../../src/filesystem/filesystem.ts';
+import { systemClock } from '../../src/support/clock.ts';
 import { callTool, temporaryDirectory } from './call-tool.ts';
 
 describe('runFilesystemTool()', () => {
@@ -29,6 +30,15 @@ describe('runFilesystemTool()', () => {
     const digest = createHash('sha256').update(JSON.stringify(before)).digest('hex');
     expect(resultFingerprint).toBe(digest.slice(0, 16));
     expect(execution.kind).toBe('gateway');
+  });
+
+  it('gives the text of the outcome along', async () => {
+    const request = { tool: 'files_inspect', arguments: { path: '/' } };
+    const deps = { clock: systemClock, cwd: '/' };
+
+    const { outcome, json } = await runFilesystemToolEncoded(request, new AbortController().signal, deps);
+
+    expect(json).toBe(JSON.stringify(outcome));
   });
 
   it.each(['files_move', '', '__proto__', 'constructor', 'toString', '\ud800'])(

@@ -34,10 +34,11 @@ export interface TemporaryFiles {
  * /tmp: only records of our own user count.
  */
 export function createTemporaryFiles(recordsDirectory: string): TemporaryFiles {
-  const owner = `${process.pid}-${processStart(process.pid) ?? '0'}`;
+  let owner: string | undefined;
 
   return {
     async create(directory, mode) {
+      owner ??= `${process.pid}-${processStart(process.pid) ?? '0'}`;
       const id = randomBytes(8).toString('hex');
       const path = join(directory, `.burrow-${id}.tmp`);
       const record = join(recordsDirectory, `burrow-write-${owner}-${id}`);

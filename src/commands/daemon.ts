@@ -32,7 +32,9 @@ export const daemonCommand: Command = {
 
 async function runDaemon({ flags, system }: Call): Promise<number> {
   const { createConsoleLog } = await import('../support/console-log.ts');
-  const log = createConsoleLog({ stderr: system.stderr, level: logLevel(flags), journald: system.env['JOURNAL_STREAM'] !== undefined });
+  // The stream is opened by the first line that is logged: most starts have none.
+  const stderr = { write: (text: string) => system.stderr.write(text) };
+  const log = createConsoleLog({ stderr, level: logLevel(flags), journald: system.env['JOURNAL_STREAM'] !== undefined });
   const stop = createStopSignal(system);
   const local = await createLocalGateway(system, {
     journal: journalLocation(flags, system),

@@ -1,8 +1,8 @@
 // Runs one operation for a person: output goes to the caller's streams as it comes, a slow reader holds the command
 // back, Ctrl-C cancels and waits for the evidence, a second one gives up.
 
-import { randomUUID } from 'node:crypto';
 import type { CallAnswer, GatewayClient } from '../client/client.ts';
+import { loadCrypto } from '../support/builtins.ts';
 import type { OutputStream, System } from './system.ts';
 
 export interface Run {
@@ -21,7 +21,7 @@ export interface Ended {
 
 export async function runOperation({ client, method, params, streams, system }: Run): Promise<Ended> {
   // An id of our own, so that a cancel can name the operation before it was accepted.
-  const operationId = typeof params['operationId'] === 'string' ? params['operationId'] : randomUUID();
+  const operationId = typeof params['operationId'] === 'string' ? params['operationId'] : loadCrypto().randomUUID();
   let interruptedBy: Ended['interruptedBy'];
   const { promise: givenUp, resolve: giveUp } = Promise.withResolvers<CallAnswer>();
   const cancel = (): void => void client.call('cancel', { operationId });

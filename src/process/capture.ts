@@ -2,8 +2,8 @@
 // the evidence. Promises well-formed text never longer than the cap, true byte totals, and bounded memory: of each stream
 // only as much is kept as one frame could carry. Past the cap everything is counted and thrown away.
 
-import { hash } from 'node:crypto';
 import { MAX_FRAME_BYTES } from '../protocol/defaults.ts';
+import { sha256Hex } from '../protocol/digest.ts';
 import { clipUtf8 } from '../support/utf8.ts';
 import { type OutputStream, releaseChunk } from './launcher.ts';
 import { createStreamDecoder, type DecodedText } from './text-decoder.ts';
@@ -94,7 +94,7 @@ class OutputCapture implements Capture {
     const text = store.read();
     return {
       text,
-      digest: text === '' ? EMPTY_DIGEST : hash('sha256', text, 'hex'),
+      digest: text === '' ? EMPTY_DIGEST : sha256Hex(text),
       totalBytes,
       hasInvalidInput: decoder.hasInvalidInput,
       isShortened: store.isFull,

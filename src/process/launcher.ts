@@ -2,9 +2,10 @@
 // so that another launcher can take its place without the rest of `process` or `octonode` noticing.
 // It never throws for what the operating system refuses, and no error of a pipe ever gets out of it.
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { loadChildProcess } from '../support/builtins.ts';
 
 export type OutputStream = 'stdout' | 'stderr';
 
@@ -107,7 +108,7 @@ function createNodeLaunch(): Launch {
 }
 
 function startChild({ file, args, cwd, env, stdin }: LaunchRequest): ChildProcess {
-  return spawn(file, args, {
+  return loadChildProcess().spawn(file, args, {
     cwd,
     env: ownEntries(env),
     detached: true,

@@ -1,7 +1,7 @@
 // What makes two requests the same: the digest of their canonical JSON (RFC 8785), less what belongs to one delivery.
 
-import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
+import { loadCrypto } from '../support/builtins.ts';
 import { BurrowError } from './errors.ts';
 
 /**
@@ -23,5 +23,5 @@ export function requestDigest(method: string, params: Record<string, unknown>): 
 
 /** Lower-case sha256 hex of the bytes, or of the UTF-8 of the text. */
 export function sha256Hex(data: string | Buffer): string {
-  return hash('sha256', data, 'hex');
+  return loadCrypto().hash('sha256', data, 'hex');
 }

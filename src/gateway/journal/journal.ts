@@ -6,8 +6,7 @@ import { JOURNAL_MAX_ENTRIES, JOURNAL_TTL_MS } from '../../protocol/defaults.ts'
 import type { Clock } from '../../support/clock.ts';
 import type { Log } from '../../support/log.ts';
 import type { Journal } from './contract.ts';
-import { DiskJournal } from './disk-journal.ts';
-import { type JournalFs, systemJournalFs } from './journal-fs.ts';
+import type { JournalFs } from './journal-fs.ts';
 import { createMemoryJournal } from './memory-journal.ts';
 import type { DiskLocation } from './store/store.ts';
 
@@ -38,6 +37,8 @@ export interface JournalDeps {
 export async function openJournal(options: JournalOptions, deps: JournalDeps): Promise<Journal> {
   const { location, ttlMs = JOURNAL_TTL_MS, maxEntries = JOURNAL_MAX_ENTRIES } = options;
   if (location.kind === 'memory') return createMemoryJournal({ ttlMs, maxEntries }, deps);
+  // A daemon that keeps nothing on disk does not pay for the modules that do.
+  const [{ DiskJournal }, { systemJournalFs }] = await Promise.all([import('./disk-journal.ts'), import('./journal-fs.ts')]);
   const journal = new DiskJournal(
     { location, ttlMs, maxEntries, foldAtBytes: options.foldAtBytes ?? FOLD_AT_BYTES },
     { clock: deps.clock, log: deps.log, files: deps.files ?? systemJournalFs },

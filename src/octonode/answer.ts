@@ -68,12 +68,9 @@ export function checkAnswer(value: unknown, text: string, asked: Asked): Answer 
   return bad(`answered with an envelope that is not valid, ${parsed.reason}`, text);
 }
 
-/** One line of a worker as text; a bad answer when it is not UTF-8. The check costs a scan only when it is needed. */
-export function decodeLine(line: Buffer): string | BadAnswer {
-  const text = line.toString('utf8');
-  if (text.includes('\ufffd') && !isUtf8(line))
-    return bad('answered with bytes that are not UTF-8', printable(line));
-  return text;
+/** A line of a worker that is not UTF-8. */
+export function brokenLine(line: Buffer): BadAnswer {
+  return bad('answered with bytes that are not UTF-8', printable(line));
 }
 
 /** Why a text that JSON refuses is no answer. */

@@ -48,26 +48,51 @@ export interface CallTarget {
 }
 
 /** Sends an invoke by way of `ask`, between the checks that the manifest demands. Never rejects. */
-export async function invokeThrough(
+export function invokeThrough(
   target: CallTarget,
   inputs: unknown,
   options: InvokeCallOptions,
   ask: Ask,
 ): Promise<ResultEnvelope> {
   const asked: Asked = { type: 'invoke', invocationId: options.invocationId || target.deps.createId() };
-  const schemas = options.manifest === undefined ? undefined : schemasOf(options.manifest, options.node);
-  if (schemas !== undefined) {
-    const verdict = await target.deps.schemas.check(schemas.inputs, withDefaults(inputs, schemas.defaults));
-    if (verdict.status === 'invalid')
-      return asResult(failureEnvelope(asked, schemaFailure(target.label, 'Inputs', verdict.errors)));
-  }
   const preparation = prepareInvoke(target.label, asked, inputs, options);
-  if (preparation.status === 'refused') return asResult(preparation.envelope);
-  const envelope = asResult(await ask(preparation.prepared));
-  if (schemas === undefined || envelope.status === 'error') return envelope;
-  const verdict = await target.deps.schemas.check(schemas.outputs, envelope.outputs);
-  if (verdict.status === 'ok') return envelope;
-  return asResult(failureEnvelope(asked, schemaFailure(target.label, 'Outputs', verdict.errors)));
+  if (preparation.status === 'refused') return Promise.resolve(asResult(preparation.envelope));
+  const { manifest } = options;
+  // An invoke is answered by a result: every maker of envelopes goes by the type that was asked.
+  if (manifest === undefined) return ask(preparation.prepared) as Promise<ResultEnvelope>;
+  return checkedInvoke({
+    target,
+    inputs,
+    schemas: schemasOf(manifest, options.node),
+    prepared: preparation.prepared,
+    ask,
+  });
+}
+
+interface CheckedInvoke {
+  target: CallTarget;
+  inputs: unknown;
+  schemas: { inputs: unknown; outputs: unknown; defaults: unknown };
+  prepared: Prepared;
+  ask: Ask;
+}
+
+async function checkedInvoke({
+  target,
+  inputs,
+  schemas,
+  prepared,
+  ask,
+}: CheckedInvoke): Promise<ResultEnvelope> {
+  const { label, deps } = target;
+  const before = await deps.schemas.check(schemas.inputs, withDefaults(inputs, schemas.defaults));
+  if (before.status === 'invalid')
+    return asResult(failureEnvelope(prepared.asked, schemaFailure(label, 'Inputs', before.errors)));
+  const envelope = asResult(await ask(prepared));
+  if (envelope.status === 'error') return envelope;
+  const after = await deps.schemas.check(schemas.outputs, envelope.outputs);
+  if (after.status === 'ok') return envelope;
+  return asResult(failureEnvelope(prepared.asked, schemaFailure(label, 'Outputs', after.errors)));
 }
 
 /** Sends a describe by way of `ask`. Never rejects. */
@@ -87,6 +112,8 @@ export async function describeThrough(
   return (await ask({ asked, line: `${JSON.stringify(request)}\n` })) as ManifestEnvelope;
 }
 
+const PLAIN_CONTEXT = '{"config":{},"attempt":1}';
+
 /** The value that a node sees: its defaults under the inputs when both are objects. */
 export function withDefaults(inputs: unknown, defaults: unknown): unknown {
   return isPlainObject(inputs) && isPlainObject(defaults) ? { ...defaults, ...inputs } : inputs;
@@ -99,17 +126,14 @@ function prepareInvoke(
   options: InvokeCallOptions,
 ): Preparation {
   try {
-    const context = { config: {}, attempt: 1, ...options.context };
-    const { node } = options;
-    const request = {
-      octonode: OCTONODE_VERSION,
-      type: 'invoke',
-      invocationId: asked.invocationId,
-      node,
-      inputs: inputs ?? null,
-      context,
-    };
-    return { status: 'ok', prepared: { asked, line: `${JSON.stringify(request)}\n` } };
+    const { node, context } = options;
+    // Put together by hand: most calls have nothing but inputs to be written.
+    const nodeField = node === undefined ? '' : `"node":${JSON.stringify(node)},`;
+    const contextText =
+      context === undefined ? PLAIN_CONTEXT : JSON.stringify({ config: {}, attempt: 1, ...context });
+    const head = `{"octonode":"${OCTONODE_VERSION}","type":"invoke","invocationId":${JSON.stringify(asked.invocationId)},`;
+    const line = `${head}${nodeField}"inputs":${JSON.stringify(inputs) ?? 'null'},"context":${contextText}}\n`;
+    return { status: 'ok', prepared: { asked, line } };
   } catch (error) {
     // A cycle, a BigInt, a toJSON that throws, nesting without end: the caller's value, told in the caller's terms.
     const reason = error instanceof Error ? error.message : String(error);

@@ -15,6 +15,8 @@ export type SchemaVerdict = { status: 'ok' } | { status: 'invalid'; errors: Sche
 export interface SchemaChecker {
   /** `schema` undefined or true fits everything and loads nothing. */
   check(schema: unknown, value: unknown): Promise<SchemaVerdict>;
+  /** As `check`, at once; undefined when the schema was not compiled yet. */
+  checkNow(schema: unknown, value: unknown): SchemaVerdict | undefined;
   /** Compiles ahead, so that a first check is as fast as the next. */
   prepare(schemas: readonly unknown[]): Promise<void>;
 }
@@ -65,6 +67,16 @@ export function createSchemaChecker(): SchemaChecker {
         return compiled.status === 'ok' ? judge(compiled.validate, value) : broken(compiled.reason);
       } catch (error) {
         // A cycle in a schema object, or a value nested too deeply for a recursive schema.
+        return broken(reasonOf(error));
+      }
+    },
+    checkNow(schema, value) {
+      if (schema === undefined || schema === true) return OK;
+      const compiled = typeof schema === 'object' && schema !== null ? byIdentity.get(schema) : undefined;
+      if (compiled?.status !== 'ok') return undefined;
+      try {
+        return judge(compiled.validate, value);
+      } catch (error) {
         return broken(reasonOf(error));
       }
     },

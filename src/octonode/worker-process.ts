@@ -2,7 +2,7 @@
 // nothing of queues or restarts. A line that is nobody's answer, a second answer or broken text ends the life.
 
 import type { Timer } from '../support/clock.ts';
-import { type Answer, checkAnswer, decodeLine, diagnoseText } from './answer.ts';
+import { type Answer, brokenLine, checkAnswer, diagnoseText } from './answer.ts';
 import type { AnswerEnvelope } from './envelopes.ts';
 import {
   type Asked,
@@ -55,7 +55,8 @@ export class WorkerLife {
     this.#events = events;
     const { label, maxAnswerBytes } = settings;
     this.#lines = new LineReader(maxAnswerBytes, {
-      onLine: (line) => this.#line(line),
+      onLine: (text) => this.#line(text),
+      onBroken: (line) => this.#refuse(brokenLine(line)),
       onOverflow: () => this.#doom(overflowFailure(label, maxAnswerBytes)),
     });
     this.#child = new SupervisedChild(settings, {
@@ -106,9 +107,7 @@ export class WorkerLife {
     this.#child.send(batch);
   }
 
-  #line(line: Buffer): void {
-    const text = decodeLine(line);
-    if (typeof text !== 'string') return void this.#refuse(text);
+  #line(text: string): void {
     let value: unknown;
     try {
       value = JSON.parse(text);

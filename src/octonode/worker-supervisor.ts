@@ -84,9 +84,11 @@ export class WorkerSupervisor {
     this.#idle = undefined;
     return new Promise((resolve) => {
       call.settle = signal === undefined ? resolve : this.#cancellable(call, signal, resolve);
-      this.#queue.add(call);
       this.#deadlines.watch(call.deadlineAtMs);
-      this.#pump();
+      const life = this.#life;
+      if (life !== undefined && this.#queue.size === 0 && life.inFlight.size < this.#concurrency)
+        life.send(call);
+      else this.#enqueue(call);
     });
   }
 
@@ -134,6 +136,11 @@ export class WorkerSupervisor {
       signal.removeEventListener('abort', cancel);
       resolve(envelope);
     };
+  }
+
+  #enqueue(call: WorkerCall): void {
+    this.#queue.add(call);
+    this.#pump();
   }
 
   #pump(): void {

@@ -241,8 +241,10 @@ describe('createNodeWorker()', () => {
     const worker = open(scripted('read', 'answer', 'answer', 'loop'));
 
     expect(await worker.invoke(1)).toMatchObject({ status: 'ok' });
+    await until(() => worker.status().state === 'idle');
+
     expect(await worker.invoke(2)).toMatchObject({ status: 'ok' });
-    await until(() => worker.status().starts === 2);
+    expect(worker.status().starts).toBe(2);
   });
 
   it('ends a worker whose answer is over the limit, with bounded memory', async () => {

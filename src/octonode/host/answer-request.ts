@@ -5,7 +5,7 @@ import { type AnswerEnvelope, type NodeRequest, parseRequest } from '../envelope
 import { type Asked, type Failure, failureEnvelope, schemaFailure } from '../failures.ts';
 import { OCTONODE_VERSION } from '../limits.ts';
 import { withDefaults } from '../request.ts';
-import type { SchemaChecker } from '../schema-check.ts';
+import type { SchemaChecker, SchemaVerdict } from '../schema-check.ts';
 import { isNodeError, type RunContext } from '../sdk/sdk.ts';
 import type { Definition, Runnable } from './definitions.ts';
 import type { Instances } from './instances.ts';
@@ -17,7 +17,7 @@ export type Loaded =
   | { status: 'failed'; error: unknown };
 
 export interface AnswerDeps {
-  loaded: Promise<Loaded>;
+  loaded: Loaded;
   instances: Instances;
   schemas: SchemaChecker;
 }
@@ -26,19 +26,10 @@ type InvokeRequest = Extract<NodeRequest, { type: 'invoke' }>;
 
 const UNKNOWN_ID = 'unknown';
 
-/** The answer as one line of JSON, newline included. */
-export async function answerRequest(line: string, deps: AnswerDeps): Promise<string> {
-  const envelope = await answer(line, deps);
-  try {
-    return `${JSON.stringify(envelope)}\n`;
-  } catch (error) {
-    // An output that passed the lossless check can still be too deep or too long for one string; so can details.
-    const asked: Asked = {
-      type: envelope.type === 'result' ? 'invoke' : 'describe',
-      invocationId: envelope.invocationId,
-    };
-    return `${JSON.stringify(failureEnvelope(asked, notJson(error)))}\n`;
-  }
+/** The answer as one line of JSON, newline included; at once when nothing has to be waited for. */
+export function answerRequest(line: string, deps: AnswerDeps): string | Promise<string> {
+  const answered = answer(line, deps);
+  return answered instanceof Promise ? answered.then(encode) : encode(answered);
 }
 
 /** The answer to a line that is no request at all. */
@@ -47,81 +38,106 @@ export function answerBadLine(reason: string): string {
   return `${JSON.stringify(failureEnvelope(asked, invalid(`Request is not valid, ${reason}`, '')))}\n`;
 }
 
-async function answer(line: string, deps: AnswerDeps): Promise<AnswerEnvelope> {
+function encode(envelope: AnswerEnvelope): string {
+  try {
+    return `${JSON.stringify(envelope)}\n`;
+  } catch (error) {
+    // An output that passed the lossless check can still be too long for one string; details may hold anything.
+    const asked: Asked = {
+      type: envelope.type === 'result' ? 'invoke' : 'describe',
+      invocationId: envelope.invocationId,
+    };
+    return `${JSON.stringify(failureEnvelope(asked, notJson(error)))}\n`;
+  }
+}
+
+function answer(line: string, deps: AnswerDeps): AnswerEnvelope | Promise<AnswerEnvelope> {
   const read = readRequest(line);
   if (read.status === 'invalid') return read.envelope;
   const { request } = read;
-  const loaded = await deps.loaded;
+  const { loaded } = deps;
   if (loaded.status === 'failed')
     return failureEnvelope(request, thrown(loaded.error, 'Cannot load the node: '));
   const { definitions } = loaded;
   if (request.type === 'describe') return describe(request, definitions);
   const found = findRunnable(definitions, request.node);
   if (typeof found === 'string') return failureEnvelope(request, unknownNode(found, definitions));
+  const fail = (error: unknown): AnswerEnvelope => failureEnvelope(request, thrown(error, ''));
   try {
-    const outcome = await invoke(request, found, deps);
-    if ('failure' in outcome) return failureEnvelope(request, outcome.failure);
-    const { invocationId } = request;
-    return {
-      octonode: OCTONODE_VERSION,
-      type: 'result',
-      invocationId,
-      status: 'ok',
-      outputs: outcome.outputs,
-    };
+    const outcome = invoke(request, found, deps);
+    return outcome instanceof Promise
+      ? outcome.then((late) => conclude(request, late), fail)
+      : conclude(request, outcome);
   } catch (error) {
-    return failureEnvelope(request, thrown(error, ''));
+    return fail(error);
   }
 }
 
 type Outcome = { outputs: unknown } | { failure: Failure };
 
-async function invoke(request: InvokeRequest, runnable: Runnable, deps: AnswerDeps): Promise<Outcome> {
+function conclude(request: InvokeRequest, outcome: Outcome): AnswerEnvelope {
+  if ('failure' in outcome) return failureEnvelope(request, outcome.failure);
+  const { invocationId } = request;
+  return { octonode: OCTONODE_VERSION, type: 'result', invocationId, status: 'ok', outputs: outcome.outputs };
+}
+
+/** Checks, runs, checks. Throws or rejects with what the node threw. Only what is slow by nature is waited for. */
+function invoke(request: InvokeRequest, runnable: Runnable, deps: AnswerDeps): Outcome | Promise<Outcome> {
   const inputs = withDefaults(request.inputs, runnable.defaults);
-  if (runnable.inputs !== undefined) {
-    const verdict = await deps.schemas.check(runnable.inputs, inputs);
-    if (verdict.status === 'invalid')
-      return { failure: schemaFailure(runnable.name, 'Inputs', verdict.errors) };
+  const verdict = deps.schemas.checkNow(runnable.inputs, inputs);
+  if (verdict === undefined || runnable.service !== undefined) return invokeSlowly(request, runnable, deps);
+  if (verdict.status === 'invalid')
+    return { failure: schemaFailure(runnable.name, 'Inputs', verdict.errors) };
+  const outputs = runnable.run(undefined, inputs, contextOf(request, runnable));
+  return isThenable(outputs)
+    ? Promise.resolve(outputs).then((late) => judge(late, runnable, deps))
+    : judge(outputs, runnable, deps);
+}
+
+async function invokeSlowly(request: InvokeRequest, runnable: Runnable, deps: AnswerDeps): Promise<Outcome> {
+  const inputs = withDefaults(request.inputs, runnable.defaults);
+  const verdict = await deps.schemas.check(runnable.inputs, inputs);
+  if (verdict.status === 'invalid')
+    return { failure: schemaFailure(runnable.name, 'Inputs', verdict.errors) };
+  const context = contextOf(request, runnable);
+  if (runnable.service === undefined)
+    return judge(await runnable.run(undefined, inputs, context), runnable, deps);
+  const { instance, release } = await deps.instances.acquire(runnable.service, context);
+  try {
+    return await judge(await runnable.run(instance, inputs, context), runnable, deps);
+  } finally {
+    await release();
   }
-  const outputs = await run(request, runnable, inputs, deps.instances);
+}
+
+function judge(outputs: unknown, runnable: Runnable, { schemas }: AnswerDeps): Outcome | Promise<Outcome> {
   const loss = findLoss(outputs);
   if (loss !== undefined) {
+    const where = loss.path === '' ? '' : ` at ${loss.path}`;
     return {
       failure: invalid(
-        `Outputs of node "${runnable.name}" are not plain JSON${loss.path && ` at ${loss.path}`}: ${loss.message}`,
+        `Outputs of node "${runnable.name}" are not plain JSON${where}: ${loss.message}`,
         loss.path,
       ),
     };
   }
-  if (runnable.outputs !== undefined) {
-    const verdict = await deps.schemas.check(runnable.outputs, outputs);
-    if (verdict.status === 'invalid')
-      return { failure: schemaFailure(runnable.name, 'Outputs', verdict.errors) };
-  }
-  return { outputs };
+  const outcomeOf = (verdict: SchemaVerdict): Outcome =>
+    verdict.status === 'ok'
+      ? { outputs }
+      : { failure: schemaFailure(runnable.name, 'Outputs', verdict.errors) };
+  const verdict = schemas.checkNow(runnable.outputs, outputs);
+  return verdict === undefined
+    ? schemas.check(runnable.outputs, outputs).then(outcomeOf)
+    : outcomeOf(verdict);
 }
 
-async function run(
-  request: InvokeRequest,
-  runnable: Runnable,
-  inputs: unknown,
-  instances: Instances,
-): Promise<unknown> {
+function contextOf(request: InvokeRequest, runnable: Runnable): RunContext {
   const { config = {}, attempt = 1 } = request.context;
-  const context: RunContext = {
-    ...request.context,
-    config,
-    attempt,
-    invocationId: request.invocationId,
-    node: runnable.name,
-  };
-  if (runnable.service === undefined) return runnable.run(undefined, inputs, context);
-  const { instance, release } = await instances.acquire(runnable.service, context);
-  try {
-    return await runnable.run(instance, inputs, context);
-  } finally {
-    await release();
-  }
+  return { ...request.context, config, attempt, invocationId: request.invocationId, node: runnable.name };
+}
+
+function isThenable(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
 function describe(request: NodeRequest, definitions: readonly Definition[]): AnswerEnvelope {
@@ -180,10 +196,28 @@ function readRequest(
       ),
     };
   }
+  // What the engine writes needs no more than this look; whatever else goes through the schema.
+  if (isPlainInvoke(value)) return { status: 'ok', request: value };
   const parsed = parseRequest(value);
   if (parsed.status === 'ok') return { status: 'ok', request: parsed.value };
   const failure = invalid(`Request is not valid, ${parsed.reason}`, '');
   return { status: 'invalid', envelope: failureEnvelope(askedBy(value), failure) };
+}
+
+function isPlainInvoke(value: unknown): value is InvokeRequest {
+  if (typeof value !== 'object' || value === null) return false;
+  const { octonode, type, invocationId, node, inputs, context } = value as Record<string, unknown>;
+  if (
+    octonode !== OCTONODE_VERSION ||
+    type !== 'invoke' ||
+    typeof invocationId !== 'string' ||
+    invocationId === ''
+  )
+    return false;
+  if (inputs === undefined || (node !== undefined && typeof node !== 'string')) return false;
+  if (typeof context !== 'object' || context === null) return false;
+  const { runId, env, attempt, deadlineMs } = context as Record<string, unknown>;
+  return runId === undefined && env === undefined && deadlineMs === undefined && typeof attempt === 'number';
 }
 
 /** A bad request that still says who it is gets its answer under its own name. */

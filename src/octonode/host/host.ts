@@ -12,6 +12,8 @@ import { readDefinitions } from './definitions.ts';
 import { createInstances } from './instances.ts';
 import { provideSdkModule } from './sdk-module.ts';
 
+const SPACE = 0x20;
+
 export interface HostStreams {
   stdin: Readable;
   stdout: Writable;
@@ -29,7 +31,7 @@ export async function hostNodes(file: string, streams: HostStreams): Promise<voi
   });
   const schemas = createSchemaChecker();
   const loaded = loadFile(file);
-  const answered = answerLines(streams.stdin, output, { loaded, instances, schemas });
+  const answered = answerLines({ input: streams.stdin, output, loaded, deps: { instances, schemas } });
   if (!(await hasRequest(streams.stdin, loaded))) void prepareSchemas(await loaded, schemas);
   await answered;
   await instances.disposeAll();
@@ -66,7 +68,14 @@ async function prepareSchemas(loaded: Loaded, schemas: SchemaChecker): Promise<v
   await schemas.prepare(runnables.flatMap(({ inputs, outputs }) => [inputs, outputs]));
 }
 
-function answerLines(input: Readable, output: HostOutput, deps: AnswerDeps): Promise<void> {
+interface Lines {
+  input: Readable;
+  output: HostOutput;
+  loaded: Promise<Loaded>;
+  deps: Omit<AnswerDeps, 'loaded'>;
+}
+
+function answerLines({ input, output, loaded, deps }: Lines): Promise<void> {
   const running = new Set<Promise<void>>();
   let batch = '';
   const flush = (): void => {
@@ -82,26 +91,39 @@ function answerLines(input: Readable, output: HostOutput, deps: AnswerDeps): Pro
     if (batch === '') process.nextTick(flush);
     batch += text;
   };
-  const answer = async (text: string): Promise<void> => {
-    send(await answerRequest(text, deps));
+  const track = (pending: Promise<string>): void => {
+    const answered = pending.then((reply) => {
+      running.delete(answered);
+      send(reply);
+      if (running.size === MAX_HOST_RUNNING - 1) input.resume();
+    });
+    running.add(answered);
+    if (running.size === MAX_HOST_RUNNING) input.pause();
   };
+  let ready: AnswerDeps | undefined;
+  const whenReady = loaded.then((nodes) => {
+    ready = { ...deps, loaded: nodes };
+    return ready;
+  });
   const lines = new LineReader(MAX_REQUEST_BYTES, {
-    onLine(line) {
-      const text = line.toString('utf8');
-      if (text.trim() === '') return;
-      const answered = answer(text).then(() => {
-        running.delete(answered);
-        if (running.size === MAX_HOST_RUNNING - 1) input.resume();
-      });
-      running.add(answered);
-      if (running.size === MAX_HOST_RUNNING) input.pause();
+    onLine(text) {
+      const mayBeBlank = text === '' || text.charCodeAt(0) <= SPACE;
+      if (mayBeBlank && text.trim() === '') return;
+      const answered =
+        ready === undefined
+          ? whenReady.then((nodes) => answerRequest(text, nodes))
+          : answerRequest(text, ready);
+      if (typeof answered === 'string') send(answered);
+      else track(answered);
     },
+    onBroken: () => send(answerBadLine('it is not UTF-8')),
     onOverflow: () => send(answerBadLine(`it is longer than ${MAX_REQUEST_BYTES} bytes`)),
   });
   return new Promise((done) => {
     const end = (): void => {
       lines.end();
-      void Promise.all(running).then(() => done());
+      // After the flush that the last answer asked for.
+      void Promise.all(running).then(() => process.nextTick(done));
     };
     input.on('data', (chunk: Buffer) => lines.push(chunk));
     input.once('end', end);

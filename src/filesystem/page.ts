@@ -17,11 +17,15 @@ export function pageLength(bytes: Buffer, maxBytes: number): number {
   let length = utf8PrefixLength(bytes, maxBytes);
   if (length > 0) return length;
   do length += 1;
-  while (length < bytes.length && incompleteTailLength(bytes.subarray(0, length)) > 0);
+  while (isContinuation(bytes[length]) && incompleteTailLength(bytes.subarray(0, length)) > 0);
   return Math.min(length, bytes.length);
 }
 
 /** Whether the page starts with a byte that only continues a character: the offset lies inside one. */
 export function startsInsideCharacter(bytes: Buffer): boolean {
-  return ((bytes[0] ?? 0) & 0xc0) === 0x80;
+  return isContinuation(bytes[0]);
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
 }

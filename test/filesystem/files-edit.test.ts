@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { callTool, temporaryDirectory } from './call-tool.ts';
 
@@ -168,6 +169,21 @@ describe('files_edit', () => {
     expect(readFileSync(filePath, 'utf8')).toBe(
       Array.from({ length: 30 }, (_, index) => `[${index}]`).join('\n'),
     );
+  });
+
+  it('gives way to another program that changes the file during the edit', async () => {
+    const filePath = fileWith('needle');
+    truncateSync(filePath, 64 * 1024 * 1024);
+    const directory = join(filePath, '..');
+    const editing = callTool('files_edit', { filePath, oldText: 'needle', newText: 'lost' });
+    while (readdirSync(directory).length === 1) await setImmediate();
+    writeFileSync(filePath, 'theirs', { flag: 'a' });
+
+    const outcome = await editing;
+
+    expect(outcome).toMatchObject({ ok: false, error: 'EBUSY' });
+    expect(statSync(filePath).size).toBe(64 * 1024 * 1024 + 6);
+    expect(readdirSync(directory)).toEqual(['file']);
   });
 
   it.each([

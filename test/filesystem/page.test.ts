@@ -46,7 +46,7 @@ describe('pageLength()', () => {
         expect(pages.text).toBe(whole.toString('utf8'));
         expect(pages.longestBytes).toBeLessThanOrEqual(Math.max(4, maxBytes));
       }),
-      { numRuns: 3_000 },
+      { numRuns: 20_000 },
     );
   });
 
@@ -56,8 +56,13 @@ describe('pageLength()', () => {
     ['a first character longer than the page', '😀b', 1, 4],
     ['plain text', 'abcdef', 3, 3],
     ['everything', 'abc', 9, 3],
+    ['nothing', '', 3, 0],
   ])('ends behind %s', (_, text, maxBytes, expected) => {
     expect(pageLength(Buffer.from(text), maxBytes)).toBe(expected);
+  });
+
+  it('ends a broken first character where the next begins', () => {
+    expect(pageLength(Buffer.from([0xc2, 0xf0, 0xed, 0x9f, 0x9f]), 1)).toBe(1);
   });
 
   it('delivers a character that the end of the file cuts off', () => {

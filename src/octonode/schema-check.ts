@@ -93,7 +93,13 @@ export function createSchemaChecker(): SchemaChecker {
 async function loadCompiler(draft: Draft): Promise<Ajv> {
   // Judging a schema by its meta-schema costs 20 ms in every process; ajv refuses wrong keyword values without it, and
   // misplaced subschemas are found by `misplacedSchema`.
-  const options = { strict: false, allErrors: true, logger: false, validateSchema: false } as const;
+  const options = {
+    strict: false,
+    allErrors: true,
+    logger: false,
+    ownProperties: true,
+    validateSchema: false,
+  } as const;
   const [ajv, formats] = await Promise.all([
     draft === '2020-12'
       ? import('ajv/dist/2020.js').then((module) => new module.Ajv2020(options))

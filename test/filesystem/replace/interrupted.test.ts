@@ -2,7 +2,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -55,14 +54,18 @@ describe('an interrupted write', () => {
     const before = digest(filePath);
     const edit = { filePath, oldText: 'NEEDLE', newText: 'needle' };
 
-    const temporary = await killMidway(directory, childCommand('files_edit', edit));
+    // Records of its own: other tests write at the same time.
+    const records = temporaryDirectory();
+    const start = ['env', `TMPDIR=${records}`];
+    const temporary = await killMidway(directory, [...start, ...childCommand('files_edit', edit)]);
 
     expect(digest(filePath)).toBe(before);
     expect(existsSync(join(directory, temporary))).toBe(true);
-    const next = callToolThrough([], 'files_inspect', { path: filePath });
+    expect(readdirSync(records)).toEqual([expect.stringMatching(/^burrow-write-/)]);
+    const next = callToolThrough(start, 'files_inspect', { path: filePath });
     expect(next.ok).toBe(true);
     expect(readdirSync(directory)).toEqual(['file']);
-    expect(readdirSync(tmpdir()).filter((name) => name.startsWith('burrow-write-'))).toEqual([]);
+    expect(readdirSync(records)).toEqual([]);
   });
 });
 

@@ -32,7 +32,7 @@ const types: Command = {
     { command: 'burrow node types | less', does: 'read what a node file can import' },
   ],
   async run({ system }) {
-    const { SDK_TYPES } = await import('../octonode/sdk/types-text.ts');
+    const { SDK_TYPES } = await import('../octonode/sdk/sdk.ts');
     system.stdout.write(SDK_TYPES);
     return EXIT.done;
   },

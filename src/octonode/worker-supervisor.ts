@@ -27,7 +27,7 @@ import {
 import { type ProcessSettings, timeLeftMs } from './node-command.ts';
 import type { InvokeCallOptions, Prepared } from './request.ts';
 import type { ChildEnd } from './supervised-child.ts';
-import type { WorkerOptions, WorkerStatus } from './worker.ts';
+import type { WorkerOptions, WorkerStatus } from './worker-options.ts';
 import { type WorkerCall, WorkerLife } from './worker-process.ts';
 
 export class WorkerSupervisor {

@@ -16,7 +16,7 @@ const MAY_IMPORT: Record<string, string[]> = {
 
 /** The files through which other folders enter; a folder that is not listed has no inside. */
 const DOORS: Record<string, RegExp> = {
-  'src/process/': /\/(process|launcher|environment|kill-tree)\.ts$/,
+  'src/process/': /\/(process|launcher|environment|kill-tree|process-groups)\.ts$/,
   'src/filesystem/': /\/filesystem\.ts$/,
   'src/gateway/journal/': /\/journal\.ts$/,
   'src/octonode/sdk/': /\/sdk\.ts$/,

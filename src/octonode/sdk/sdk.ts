@@ -1,6 +1,8 @@
 // `burrow/node`: what a node file imports. Definitions are plain data with functions in it, so that a file may also
 // export objects of the same shape without importing anything.
 
+export { SDK_TYPES } from './types-text.ts';
+
 import type { NodeContext, NodeManifest } from '../envelopes.ts';
 
 /** What the host tells a run about itself. */

@@ -7,7 +7,7 @@ import { BurrowError } from '../protocol/errors.ts';
 /** More entries than this cannot fit: each takes at least 24 bytes of a frame. */
 export const MAX_ANSWER_ENTRIES = 100_000;
 
-export interface AnswerLimit {
+interface AnswerLimit {
   /** Counts text of the answer. Throws `output_frame_too_large` once it certainly does not fit. */
   add(text: string): void;
 }

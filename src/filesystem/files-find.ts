@@ -12,7 +12,7 @@ import { walk } from './walk/walk.ts';
 const DEFAULT_FIND_DEPTH = 8;
 const DEFAULT_FIND_ENTRIES = 500;
 /** Entries a find or a search visits when neither the request nor the host says otherwise. */
-export const DEFAULT_TRAVERSAL_ENTRIES = 4_000;
+const DEFAULT_TRAVERSAL_ENTRIES = 4_000;
 
 const FindSchema = argumentsObject({
   dirPath: PathSchema,

@@ -31,7 +31,7 @@ export function createFileWrites(options: { recordsDirectory?: string } = {}): F
   return { ...createFileLocks(), ...createTemporaryFiles(options.recordsDirectory ?? tmpdir()) };
 }
 
-export interface Replacement {
+interface Replacement {
   /** Without symlinks (write-target.ts). */
   path: string;
   /** The state of the file replaced; undefined for a new file. */

@@ -13,7 +13,7 @@ import { errnoOf } from '../errno.ts';
 const RECORD_NAME = /^burrow-write-(\d+)-(\d+)-([0-9a-f]{16})$/;
 const CREATE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
-export interface TemporaryFile {
+interface TemporaryFile {
   readonly path: string;
   readonly handle: FileHandle;
   /** After the rename: only the record is left to remove. */

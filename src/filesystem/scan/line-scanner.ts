@@ -16,7 +16,7 @@ export interface LineMatch {
   text: string;
 }
 
-export interface ScanSource {
+interface ScanSource {
   /** Reads the next bytes of the file into the buffer; 0 at its end. */
   read(into: Buffer, offset: number, lengthBytes: number): number | Promise<number>;
   /** Called between blocks; throws to stop the scan. */

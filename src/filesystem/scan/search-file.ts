@@ -10,7 +10,7 @@ import type { LineMatch, LineScanner } from './line-scanner.ts';
 
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY;
 
-export interface FileSearch {
+interface FileSearch {
   location: Location;
   scanner: LineScanner;
   slices: Slices;

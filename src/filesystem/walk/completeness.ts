@@ -3,7 +3,7 @@
 /** Warnings kept in one answer. A tree with more trouble than this says how much more. */
 const MAX_WARNINGS = 1_000;
 
-export interface CompletenessFields {
+interface CompletenessFields {
   truncated: boolean;
   depthTruncated: boolean;
   entryBudgetExhausted: boolean;

@@ -14,7 +14,7 @@ import {
   readDirectory,
 } from './read-directory.ts';
 
-export interface WalkOptions {
+interface WalkOptions {
   clock: Clock;
   signal: AbortSignal;
   /** Depth 0 is the directory's own entries; entries deeper than this are not visited. */

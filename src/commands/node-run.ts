@@ -193,5 +193,7 @@ function eachLine({ system, signal, window, isOrdered }: Feed, { start, print }:
     stdin.once('end', end);
     stdin.once('error', end);
     signal.addEventListener('abort', end, { once: true });
+    // Nobody reads any more (`| head`): what is left of the input is not run.
+    system.stdout.once('close', end);
   });
 }

@@ -6,7 +6,7 @@ import { isSea } from 'node:sea';
 import type { NodeCommand } from '../octonode/octonode.ts';
 import { type Call, type Flag, UsageError } from './command.ts';
 
-export interface NodeTarget {
+interface NodeTarget {
   command: NodeCommand;
   cwd: string;
   /** Which node of the program; undefined when it has but one. */

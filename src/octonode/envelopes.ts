@@ -4,9 +4,9 @@
 import * as v from 'valibot';
 import { OCTONODE_VERSION } from './limits.ts';
 
-export const NODE_ERROR_CODES = ['VALIDATION_ERROR', 'RUNTIME_ERROR', 'TIMEOUT', 'NON_RETRYABLE'] as const;
-export const SERVICE_LIFECYCLES = ['invocation', 'workflow-run', 'worker'] as const;
-export const NODE_KINDS = ['function', 'class', 'service', 'const'] as const;
+const NODE_ERROR_CODES = ['VALIDATION_ERROR', 'RUNTIME_ERROR', 'TIMEOUT', 'NON_RETRYABLE'] as const;
+const SERVICE_LIFECYCLES = ['invocation', 'workflow-run', 'worker'] as const;
+const NODE_KINDS = ['function', 'class', 'service', 'const'] as const;
 
 const JsonSchemaSchema = v.union(
   [v.boolean(), v.looseObject({})],
@@ -97,7 +97,7 @@ export type AnswerEnvelope = ResultEnvelope | ManifestEnvelope;
 export type NodeRequest = v.InferOutput<typeof RequestSchema>;
 export type RequestType = NodeRequest['type'];
 
-export type Parsed<T> = { status: 'ok'; value: T } | { status: 'invalid'; reason: string };
+type Parsed<T> = { status: 'ok'; value: T } | { status: 'invalid'; reason: string };
 
 /** The answer as a typed envelope: `result` for an invoke, `manifest` for a describe. */
 export function parseAnswer(value: unknown, type: RequestType): Parsed<AnswerEnvelope> {

@@ -4,7 +4,7 @@
 import { isUtf8 } from 'node:buffer';
 import { ByteCollector } from './byte-collector.ts';
 
-export interface LineEvents {
+interface LineEvents {
   /** Without its newline; a carriage return before it is left for JSON to skip. */
   onLine(text: string): void;
   /** Instead of `onLine` for a line that is not UTF-8. */

@@ -21,17 +21,15 @@ import {
 
 export type {
   ManifestEnvelope,
-  NodeErrorCode,
-  NodeFailure,
   NodeManifest,
   ResultEnvelope,
 } from './envelopes.ts';
 export { failureEnvelope } from './failures.ts';
-export { createNodeDeps, type NodeCommand, type NodeDeps, type NodeProcessOptions } from './node-command.ts';
-export type { CallOptions, InvokeCallOptions } from './request.ts';
+export { createNodeDeps, type NodeCommand, type NodeProcessOptions } from './node-command.ts';
+export type { InvokeCallOptions } from './request.ts';
 export { createWarmNode, type WarmNode, type WarmOptions } from './warm.ts';
 export { createNodeWorker, type NodeWorker } from './worker.ts';
-export type { WorkerOptions, WorkerStatus } from './worker-options.ts';
+export type { WorkerOptions } from './worker-options.ts';
 
 /**
  * The node's result, or one that the engine wrote in its place; never rejects. One process, started for this call.

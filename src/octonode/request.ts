@@ -34,15 +34,13 @@ export interface Prepared {
   line: string;
 }
 
-export type Preparation =
-  | { status: 'ok'; prepared: Prepared }
-  | { status: 'refused'; envelope: AnswerEnvelope };
+type Preparation = { status: 'ok'; prepared: Prepared } | { status: 'refused'; envelope: AnswerEnvelope };
 
 /** Carries a request to the node and its answer back; never rejects. */
 export type Ask = (prepared: Prepared) => Promise<AnswerEnvelope>;
 
 /** The part of a node's settings that a request needs. */
-export interface CallTarget {
+interface CallTarget {
   label: string;
   deps: { createId: () => string; schemas: SchemaChecker };
 }

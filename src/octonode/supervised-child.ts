@@ -16,7 +16,7 @@ export interface ChildEnd {
   stderrTail: string;
 }
 
-export interface ChildEvents {
+interface ChildEvents {
   onStdout(chunk: Buffer): void;
   onStdoutEnd(): void;
   /** The leader ended; pipes and group may still live. */

@@ -26,7 +26,7 @@ export interface WorkerCall {
   settle: ((envelope: AnswerEnvelope) => void) | undefined;
 }
 
-export interface WorkerLifeEvents {
+interface WorkerLifeEvents {
   /** The answer of a call in flight; the call has left. */
   onAnswer(call: WorkerCall, envelope: AnswerEnvelope): void;
   /** It ended or closed its output: ask nothing more. What is in flight may still be answered until `onGone`. */

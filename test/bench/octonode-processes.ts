@@ -11,7 +11,7 @@ const LARGE = 'x'.repeat(4 * 1024 * 1024);
 const WARM_CALLS = 8;
 /** Between two calls of a warm node. */
 const PAUSE_MS = 100;
-const BURROW = process.env.BURROW ?? new URL('../../dist/burrow', import.meta.url).pathname;
+const BURROW = process.env.BURROW_BINARY ?? new URL('../../dist/burrow', import.meta.url).pathname;
 
 export const octonodeProcesses: Bench = {
   name: 'octonode-processes',

@@ -9,7 +9,7 @@ import {
 import { NODES, options } from '../octonode/nodes.ts';
 import { type Bench, compare, type Figure } from './figure.ts';
 
-const BURROW = process.env.BURROW ?? new URL('../../dist/burrow', import.meta.url).pathname;
+const BURROW = process.env.BURROW_BINARY ?? new URL('../../dist/burrow', import.meta.url).pathname;
 const NODE: NodeCommand = [BURROW, 'node', 'host', `${NODES}echo.ts`];
 const PIPELINED = 20_000;
 const IN_FLIGHT = 256;

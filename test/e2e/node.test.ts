@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 
-const BURROW = process.env.BURROW_TEST ?? new URL('../../dist/burrow', import.meta.url).pathname;
+const BURROW = process.env.BURROW_BINARY ?? new URL('../../dist/burrow', import.meta.url).pathname;
 const TSC = new URL('../../node_modules/.bin/tsc', import.meta.url).pathname;
 const NODES = new URL('../fixtures/nodes/', import.meta.url).pathname;
 const directory = mkdtempSync(join(tmpdir(), 'burrow-node-'));

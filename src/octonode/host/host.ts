@@ -14,7 +14,7 @@ import { provideSdkModule } from './sdk-module.ts';
 
 const SPACE = 0x20;
 
-export interface HostStreams {
+interface HostStreams {
   stdin: Readable;
   stdout: Writable;
   stderr: Writable;

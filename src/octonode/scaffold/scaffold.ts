@@ -5,9 +5,9 @@ import { SHELL_NODE, SHELL_TEST } from './shell.ts';
 import { TYPESCRIPT_NODE, TYPESCRIPT_TEST } from './typescript.ts';
 
 export const SCAFFOLD_LANGUAGES = ['typescript', 'python', 'sh'] as const;
-export type ScaffoldLanguage = (typeof SCAFFOLD_LANGUAGES)[number];
+type ScaffoldLanguage = (typeof SCAFFOLD_LANGUAGES)[number];
 
-export interface ScaffoldFile {
+interface ScaffoldFile {
   name: string;
   text: string;
   isExecutable: boolean;

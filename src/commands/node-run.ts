@@ -7,8 +7,8 @@ import {
   type NodeWorker,
   type ResultEnvelope,
 } from '../octonode/octonode.ts';
-import { createLineSplitter } from '../protocol/json-lines.ts';
 import type { Call, Command } from './command.ts';
+import { eachLine } from './node-feed.ts';
 import {
   countFlag,
   durationFlag,
@@ -21,7 +21,6 @@ import {
 import { nodeTarget, TARGET_ARGS } from './node-target.ts';
 import { EXIT, type System } from './system.ts';
 
-const MAX_INPUT_LINE_BYTES = 64 * 1024 * 1024;
 const DEFAULT_CONCURRENCY = 8;
 /** Calls taken from stdin for each one in flight, so that a slow first answer does not stop the rest. */
 const READ_AHEAD = 8;
@@ -74,11 +73,10 @@ async function runOnce(call: Call, signal: AbortSignal): Promise<number> {
     ...(node === undefined ? {} : { node }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });
-  const asEnvelope = call.flags.envelope === true;
-  if (asEnvelope) call.system.stdout.write(`${JSON.stringify(envelope)}\n`);
-  else if (envelope.status === 'ok') call.system.stdout.write(`${JSON.stringify(envelope.outputs)}\n`);
-  else reportFailure(envelope, call.system);
-  return exitStatusOf(envelope);
+  const answer = encodeAnswer(envelope, call.flags.envelope === true);
+  if (answer.line !== undefined) call.system.stdout.write(answer.line);
+  if (call.flags.envelope !== true) reportFailure(answer.envelope, call.system);
+  return exitStatusOf(answer.envelope);
 }
 
 async function runWorker(call: Call, signal: AbortSignal): Promise<number> {
@@ -97,6 +95,7 @@ async function runWorker(call: Call, signal: AbortSignal): Promise<number> {
     { system, signal, window: concurrency * READ_AHEAD, isOrdered: flags.unordered !== true },
     {
       start: (line) => callWith(worker, line, options),
+      refuse: badLine,
       print: (envelope) => print.envelope(envelope),
     },
   );
@@ -123,6 +122,28 @@ function badLine(message: string): ResultEnvelope {
   return failureEnvelope({ type: 'invoke', invocationId: 'unknown' }, error) as ResultEnvelope;
 }
 
+/** The line for stdout, undefined for an error that is not printed there; an error when the outputs cannot be written. */
+function encodeAnswer(
+  envelope: ResultEnvelope,
+  asEnvelope: boolean,
+): { envelope: ResultEnvelope; line: string | undefined } {
+  if (envelope.status === 'error' && !asEnvelope) return { envelope, line: undefined };
+  try {
+    const value = envelope.status === 'ok' && !asEnvelope ? envelope.outputs : envelope;
+    return { envelope, line: `${JSON.stringify(value)}\n` };
+  } catch (error) {
+    // JSON is read to any depth, but only written to some thousand levels.
+    const message = `Answer cannot be printed: ${error instanceof Error ? error.message : String(error)}`;
+    const asked = { type: 'invoke', invocationId: envelope.invocationId } as const;
+    const failed = failureEnvelope(asked, {
+      code: 'RUNTIME_ERROR',
+      message,
+      retryable: false,
+    }) as ResultEnvelope;
+    return encodeAnswer(failed, asEnvelope);
+  }
+}
+
 interface Printer {
   failures: number;
   envelope(envelope: ResultEnvelope): Promise<void>;
@@ -133,67 +154,16 @@ function createPrinter(system: System, asEnvelope: boolean): Printer {
   return {
     failures: 0,
     async envelope(envelope) {
-      if (envelope.status === 'error') {
+      const answer = encodeAnswer(envelope, asEnvelope);
+      if (answer.envelope.status === 'error') {
         this.failures += 1;
-        if (!asEnvelope) reportFailure(envelope, system);
+        if (!asEnvelope) reportFailure(answer.envelope, system);
       }
-      const value = asEnvelope
-        ? envelope
-        : envelope.status === 'ok'
-          ? envelope.outputs
-          : { error: envelope.error };
-      if (system.stdout.write(`${JSON.stringify(value)}\n`) || !system.stdout.writable) return;
+      const line =
+        answer.line ??
+        `${JSON.stringify({ error: answer.envelope.status === 'error' && answer.envelope.error })}\n`;
+      if (system.stdout.write(line) || !system.stdout.writable) return;
       await new Promise((resolve) => system.stdout.once('drain', resolve).once('close', resolve));
     },
   };
-}
-
-interface Feed {
-  system: System;
-  signal: AbortSignal;
-  /** Most calls that are started and not printed; stdin waits beyond that. */
-  window: number;
-  isOrdered: boolean;
-}
-
-interface FeedSteps {
-  start(line: Buffer): Promise<ResultEnvelope>;
-  print(envelope: ResultEnvelope): Promise<void>;
-}
-
-/** Resolves when every line of stdin is answered and printed, or the signal came and what ran is printed. */
-function eachLine({ system, signal, window, isOrdered }: Feed, { start, print }: FeedSteps): Promise<void> {
-  const { stdin } = system;
-  let open = 0;
-  let printed: Promise<void> = Promise.resolve();
-  const take = (answered: Promise<ResultEnvelope>): void => {
-    open += 1;
-    if (open >= window) stdin.pause();
-    const before = printed;
-    const own = isOrdered ? before.then(() => answered).then(print) : answered.then(print);
-    printed = Promise.all([before, own]).then(() => undefined);
-    void own.then(() => {
-      open -= 1;
-      if (open < window) stdin.resume();
-    });
-  };
-  const lines = createLineSplitter({
-    maxLineBytes: MAX_INPUT_LINE_BYTES,
-    onLine: (line) => take(start(line)),
-    onOversized: () =>
-      take(Promise.resolve(badLine(`Input line is longer than ${MAX_INPUT_LINE_BYTES} bytes`))),
-  });
-  return new Promise((resolve, reject) => {
-    const end = (): void => {
-      stdin.pause();
-      lines.end();
-      printed.then(resolve, reject);
-    };
-    stdin.on('data', (chunk: Buffer) => lines.push(chunk));
-    stdin.once('end', end);
-    stdin.once('error', end);
-    signal.addEventListener('abort', end, { once: true });
-    // Nobody reads any more (`| head`): what is left of the input is not run.
-    system.stdout.once('close', end);
-  });
 }

@@ -107,6 +107,17 @@ describe('burrow node run', () => {
     });
   });
 
+  it('says so when outputs are too deep to be written', () => {
+    const deep =
+      'import json, sys\nid = json.loads(input())["invocationId"]\nn = 200000\nprint(\'{"octonode":"1","type":"result","status":"ok","invocationId":"%s","outputs":%s}\' % (id, "[" * n + "]" * n))';
+
+    expect(run('--', 'python3', '-c', deep)).toMatchObject({
+      stdout: '',
+      status: 1,
+      stderr: expect.stringMatching(/^RUNTIME_ERROR: Answer cannot be printed/),
+    });
+  });
+
   it('exits with 130 on Ctrl-C and ends the node', async () => {
     const child = spawn(BURROW, ['node', 'run', '--', 'sh', '-c', 'echo started >&2; exec sleep 60'], {
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -163,6 +174,25 @@ describe('burrow node run --worker', () => {
       'Hello, B',
     ]);
     expect(ran.status).toBe(1);
+  });
+
+  it('serves more lines in one chunk than may wait', () => {
+    const input = '1\n'.repeat(50_000);
+
+    expect(burrow(['node', 'run', '--worker', `${NODES}echo.ts`], { input })).toMatchObject({
+      stdout: input,
+      stderr: '',
+      status: 0,
+    });
+  });
+
+  it('stops when nobody reads any more', () => {
+    const script = `yes 1 | "${BURROW}" node run --worker "${NODES}echo.ts" | head -n 2`;
+
+    expect(spawnSync('sh', ['-c', script], { encoding: 'utf8', timeout: 10_000 })).toMatchObject({
+      stdout: '1\n1\n',
+      status: 0,
+    });
   });
 
   it('serves ten thousand lines', () => {

@@ -1,7 +1,16 @@
 // From the bundle to one executable: Node.js 24 from the registry package with the bundle injected as a
 // single executable application. Nothing is downloaded, and the result unpacks nothing when it runs.
 import childProcess, { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, createReadStream, createWriteStream, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
@@ -24,7 +33,8 @@ const V8_FLAGS = ['--no-concurrent-recompilation', '--single-threaded-gc', '--ma
 /** Builds `dist/burrow` for this machine and answers its size in bytes. Needs `dist/burrow.cjs`. */
 export async function binary(): Promise<number> {
   const arch = process.arch;
-  if (arch !== 'x64' && arch !== 'arm64') throw new Error(`Cannot build for ${arch}: only x64 and arm64 are supported`);
+  if (arch !== 'x64' && arch !== 'arm64')
+    throw new Error(`Cannot build for ${arch}: only x64 and arm64 are supported`);
   mkdirSync(WORK, { recursive: true });
   const node = `${WORK}/node`;
   copyFileSync(createRequire(import.meta.url).resolve(`node-linux-${arch}/bin/node`), node);
@@ -64,7 +74,9 @@ async function loadSea(): Promise<SeaModule['default']> {
   const withFlags = (file: string, args: readonly string[] = []): ReturnType<typeof plain> =>
     plain(file, args[0] === '--experimental-sea-config' ? [...V8_FLAGS, ...args] : [...args]);
   const execFile = childProcess.execFile;
-  childProcess.execFile = Object.assign((() => {}) as unknown as typeof execFile, { [promisify.custom]: withFlags });
+  childProcess.execFile = Object.assign((() => {}) as unknown as typeof execFile, {
+    [promisify.custom]: withFlags,
+  });
   const module = await import('@yao-pkg/pkg/lib-es5/sea.js');
   childProcess.execFile = execFile;
   // Node.js presents a CommonJS module as one default export, whose own `default` is pkg's.

@@ -6,4 +6,6 @@ const mebibytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(2)
 
 const bundleBytes = await bundle();
 const binaryBytes = await binary();
-console.error(`Built dist/burrow: ${mebibytes(binaryBytes)}, of which ${mebibytes(bundleBytes)} are burrow itself`);
+console.error(
+  `Built dist/burrow: ${mebibytes(binaryBytes)}, of which ${mebibytes(bundleBytes)} are burrow itself`,
+);

@@ -34,7 +34,8 @@ export async function bundle(): Promise<number> {
 
 function commit(): string {
   try {
-    const git = (...args: string[]): string => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    const git = (...args: string[]): string =>
+      execFileSync('git', args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
     const changed = git('status', '--porcelain', '--untracked-files=no', '--', 'src', 'package.json') !== '';
     return git('rev-parse', '--short=12', 'HEAD') + (changed ? '+changes' : '');
   } catch {

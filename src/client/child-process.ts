@@ -1,8 +1,8 @@
 // A gateway in a child process of its own, spoken to over its stdin and stdout. The child ends when its stdin ends.
 
+import type { Launch } from '../process/launcher.ts';
 import { MAX_FRAME_BYTES } from '../protocol/defaults.ts';
 import { createLineSplitter } from '../protocol/json-lines.ts';
-import type { Launch } from '../process/launcher.ts';
 import type { OpenChannel } from './channel.ts';
 
 export interface ChildProcessOptions {
@@ -41,7 +41,8 @@ export function childProcess(options: ChildProcessOptions): OpenChannel {
           settle();
         },
         onExit(exitCode, signal) {
-          exit = signal === null ? `gateway exited with status ${exitCode}` : `gateway was ended by ${signal}`;
+          exit =
+            signal === null ? `gateway exited with status ${exitCode}` : `gateway was ended by ${signal}`;
           settle();
         },
         onFailed(errno) {

@@ -1,8 +1,8 @@
 // GatewayClient: requests and collected execution events over any channel. It gives each request an id of its own,
 // brings each answer to the call that waits for it, and fails every waiting call with one reason when the channel ends.
 
-import type { ErrorDetails } from '../protocol/errors.ts';
 import { parseReply, type Reply } from '../protocol/envelopes.ts';
+import type { ErrorDetails } from '../protocol/errors.ts';
 import type { Channel, OpenChannel } from './channel.ts';
 
 export interface Refusal {
@@ -12,7 +12,10 @@ export interface Refusal {
   details: ErrorDetails;
 }
 
-export type CallAnswer = { status: 'ok'; result: Record<string, unknown> } | { status: 'refused'; error: Refusal } | Unreachable;
+export type CallAnswer =
+  | { status: 'ok'; result: Record<string, unknown> }
+  | { status: 'refused'; error: Refusal }
+  | Unreachable;
 
 /** The channel ended first. Sending the same operation id again after a reconnect is safe. */
 export interface Unreachable {
@@ -88,7 +91,10 @@ export function createGatewayClient(open: OpenChannel): GatewayClient {
       }
       case 'response':
       case 'error':
-        return finish(String(reply.requestId), reply.ok ? { status: 'ok', result: reply.result } : refused(reply.error));
+        return finish(
+          String(reply.requestId),
+          reply.ok ? { status: 'ok', result: reply.result } : refused(reply.error),
+        );
     }
   };
 
@@ -119,7 +125,11 @@ export function createGatewayClient(open: OpenChannel): GatewayClient {
   };
 }
 
-function refused(error: { code: string; message?: string | undefined; [field: string]: unknown }): CallAnswer {
+function refused(error: {
+  code: string;
+  message?: string | undefined;
+  [field: string]: unknown;
+}): CallAnswer {
   const { code, message, ...details } = error;
   return { status: 'refused', error: { code, message: message ?? code, details } };
 }

@@ -2,6 +2,7 @@
 
 import type { Gateway } from '../gateway/gateway.ts';
 import { MAX_FRAME_BYTES } from '../protocol/defaults.ts';
+import { frameText } from '../protocol/envelopes.ts';
 import type { OpenChannel } from './channel.ts';
 
 export function inProcess(gateway: Gateway): OpenChannel {
@@ -11,7 +12,7 @@ export function inProcess(gateway: Gateway): OpenChannel {
       transport: 'stdio-jsonl',
       maxFrameBytes: MAX_FRAME_BYTES,
       // A frame must not come back into the call that caused it.
-      send: (frame) => queueMicrotask(() => events.onFrame(Buffer.from(frame.slice(0, -1)))),
+      send: (frame) => queueMicrotask(() => events.onFrame(Buffer.from(frameText(frame).slice(0, -1)))),
     });
     return {
       send(line) {

@@ -8,10 +8,17 @@ import { type Command, nearest, parseCall, UsageError } from './command.ts';
 import { EXIT, type System } from './system.ts';
 
 export const burrow: Command = {
-  meta: { name: 'burrow', version: VERSION, description: 'Run work on a host: safely, fast, with evidence of what happened' },
+  meta: {
+    name: 'burrow',
+    version: VERSION,
+    description: 'Run work on a host: safely, fast, with evidence of what happened',
+  },
   examples: [
     { command: 'burrow exec -- uname -a', does: 'run one command through a private gateway' },
-    { command: `printf '%s\\n' '{"id":"1","method":"hello"}' | burrow daemon`, does: 'speak the protocol over standard input' },
+    {
+      command: `printf '%s\\n' '{"id":"1","method":"hello"}' | burrow daemon`,
+      does: 'speak the protocol over standard input',
+    },
   ],
   subCommands: {
     exec: () => import('./exec.ts').then((module) => module.execCommand),
@@ -25,7 +32,10 @@ export const burrow: Command = {
 /** Runs the command that `args` name and answers its exit status; never throws. */
 export async function runCli(args: readonly string[], system: System): Promise<number> {
   try {
-    return await dispatch({ command: burrow, path: [], args: args.filter((arg, index) => !isGlobalFlag(args, index, arg)) }, system);
+    return await dispatch(
+      { command: burrow, path: [], args: args.filter((arg, index) => !isGlobalFlag(args, index, arg)) },
+      system,
+    );
   } catch (error) {
     return report(error, system);
   }
@@ -40,7 +50,8 @@ interface Position {
 async function dispatch({ command, path, args }: Position, system: System): Promise<number> {
   const [word, ...others] = args;
   if (asksForHelp(command, args)) return help({ command, path, args }, system);
-  if (word === '--version' && path.length === 0) return dispatch({ command, path, args: ['version', ...others] }, system);
+  if (word === '--version' && path.length === 0)
+    return dispatch({ command, path, args: ['version', ...others] }, system);
   if (command.subCommands === undefined) {
     if (command.run === undefined) throw new Error(`Command "${command.meta.name}" cannot run`);
     return command.run(parseCall(command, args, system));

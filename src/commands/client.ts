@@ -2,9 +2,9 @@
 // envelope of the operation as it comes; `raw` relays JSON lines both ways.
 
 import { once } from 'node:events';
+import type { OpenChannel } from '../client/channel.ts';
 import { createGatewayClient, type GatewayClient } from '../client/client.ts';
 import { inProcess } from '../client/in-process.ts';
-import type { OpenChannel } from '../client/channel.ts';
 import { MAX_FRAME_BYTES } from '../protocol/defaults.ts';
 import { createLineSplitter } from '../protocol/json-lines.ts';
 import { silentLog } from '../support/log.ts';
@@ -13,7 +13,9 @@ import { reportEnd } from './evidence-text.ts';
 import { createLocalGateway } from './local-gateway.ts';
 import { EXIT, type System } from './system.ts';
 
-const JSON_FLAG: Record<string, Flag> = { json: { type: 'boolean', description: 'Print the result as one JSON line' } };
+const JSON_FLAG: Record<string, Flag> = {
+  json: { type: 'boolean', description: 'Print the result as one JSON line' },
+};
 
 export const clientCommand: Command = {
   meta: { name: 'client', description: 'Speak the gateway protocol from a terminal' },
@@ -33,10 +35,22 @@ export const clientCommand: Command = {
 
 const exec: Command = {
   meta: { name: 'exec', description: 'Run process.exec and print every envelope as a JSON line' },
-  args: { params: { type: 'positional', description: 'The params of process.exec, as a JSON object', valueHint: 'JSON' } },
+  args: {
+    params: {
+      type: 'positional',
+      description: 'The params of process.exec, as a JSON object',
+      valueHint: 'JSON',
+    },
+  },
   examples: [
-    { command: `burrow client exec '{"executable":"uname","args":["-a"]}'`, does: 'print accepted, streams, terminal and response' },
-    { command: `burrow client exec '{"command":"sleep 9","timeoutMs":500}'`, does: 'see the evidence of a timeout' },
+    {
+      command: `burrow client exec '{"executable":"uname","args":["-a"]}'`,
+      does: 'print accepted, streams, terminal and response',
+    },
+    {
+      command: `burrow client exec '{"command":"sleep 9","timeoutMs":500}'`,
+      does: 'see the evidence of a timeout',
+    },
   ],
   async run({ positionals, system }) {
     const params = parseParams(positionals[0] ?? '');
@@ -53,7 +67,9 @@ const exec: Command = {
       });
       opened.send(request);
     });
-    return answered.startsWith('{"type":"response"') && answered.includes('"ok":true') ? EXIT.done : EXIT.unreachable;
+    return answered.startsWith('{"type":"response"') && answered.includes('"ok":true')
+      ? EXIT.done
+      : EXIT.unreachable;
   },
 };
 
@@ -86,7 +102,8 @@ const raw: Command = {
     const lines = createLineSplitter({
       maxLineBytes: MAX_FRAME_BYTES,
       onLine: (line) => channel.send(`${line.toString()}\n`),
-      onOversized: () => system.stderr.write(`burrow: A line over ${MAX_FRAME_BYTES} bytes was not sent (frame_too_large)\n`),
+      onOversized: () =>
+        system.stderr.write(`burrow: A line over ${MAX_FRAME_BYTES} bytes was not sent (frame_too_large)\n`),
     });
     system.stdin.on('data', (chunk: Buffer) => lines.push(chunk));
     await once(system.stdin, 'end');
@@ -108,12 +125,18 @@ function simple(method: 'hello' | 'health' | 'shutdown', description: string): C
   };
 }
 
-async function ask({ flags, system }: Call, method: string, params: Record<string, unknown>): Promise<number> {
+async function ask(
+  { flags, system }: Call,
+  method: string,
+  params: Record<string, unknown>,
+): Promise<number> {
   const client: GatewayClient = createGatewayClient(await openLocal(system));
   const answer = await client.call(method, params);
   await client.close();
   if (answer.status !== 'ok') return reportEnd(answer, system.stderr);
-  system.stdout.write(flags['json'] === true ? `${JSON.stringify(answer.result)}\n` : fieldLines(answer.result));
+  system.stdout.write(
+    flags['json'] === true ? `${JSON.stringify(answer.result)}\n` : fieldLines(answer.result),
+  );
   return EXIT.done;
 }
 
@@ -128,7 +151,8 @@ function fieldLines(result: Record<string, unknown>): string {
 function parseParams(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return value as Record<string, unknown>;
   } catch {
     // Told below, in the same words as a value of the wrong kind.
   }

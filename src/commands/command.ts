@@ -55,7 +55,12 @@ export function parseCall(command: Command, rawArgs: readonly string[], system: 
   const own = separator === -1 ? rawArgs : rawArgs.slice(0, separator);
   const rest = separator === -1 ? undefined : rawArgs.slice(separator + 1);
   try {
-    const { values, positionals } = parseArgs({ args: [...own], options, strict: true, allowPositionals: true });
+    const { values, positionals } = parseArgs({
+      args: [...own],
+      options,
+      strict: true,
+      allowPositionals: true,
+    });
     requirePositionals(positionalNames, positionals, rest !== undefined);
     return { flags: values as Call['flags'], positionals, rest, system };
   } catch (error) {
@@ -69,7 +74,9 @@ export function nearest(word: string, candidates: readonly string[]): string | u
     .map((candidate) => ({ candidate, distance: editDistance(word, candidate) }))
     .sort((a, b) => a.distance - b.distance);
   const best = ranked[0];
-  return best !== undefined && best.distance <= Math.max(1, Math.floor(word.length / 3)) ? best.candidate : undefined;
+  return best !== undefined && best.distance <= Math.max(1, Math.floor(word.length / 3))
+    ? best.candidate
+    : undefined;
 }
 
 function optionConfig(definition: Flag): { type: 'string' | 'boolean'; short?: string; multiple?: boolean } {
@@ -81,7 +88,11 @@ function optionConfig(definition: Flag): { type: 'string' | 'boolean'; short?: s
   };
 }
 
-function requirePositionals(definitions: readonly [string, Flag][], given: readonly string[], hasRest: boolean): void {
+function requirePositionals(
+  definitions: readonly [string, Flag][],
+  given: readonly string[],
+  hasRest: boolean,
+): void {
   const missing = definitions[given.length];
   if (missing !== undefined && missing[1].required !== false && !hasRest) {
     throw new UsageError(`Argument ${missing[0].toUpperCase()} is missing`);
@@ -98,9 +109,13 @@ function usageErrorFrom(error: unknown, args: readonly string[], known: readonly
   if (error.code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
     const flag = /'(-[^']*)'/.exec(error.message)?.[1] ?? args.find((arg) => arg.startsWith('-')) ?? '';
     const near = nearest(flag.replace(/^-+/, ''), known);
-    return new UsageError(`Flag "${flag}" is not known`, near === undefined ? undefined : `Did you mean "--${near}"?`);
+    return new UsageError(
+      `Flag "${flag}" is not known`,
+      near === undefined ? undefined : `Did you mean "--${near}"?`,
+    );
   }
-  if (error.code === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE') return new UsageError(firstSentence(error.message));
+  if (error.code === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE')
+    return new UsageError(firstSentence(error.message));
   return error;
 }
 

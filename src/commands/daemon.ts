@@ -2,7 +2,7 @@
 // SIGTERM, SIGINT and `shutdown` stop it within three seconds, with terminal evidence for what it cancels.
 
 import { STOP_LIMIT_MS } from '../protocol/defaults.ts';
-import { serveStdio, type StdioServer } from '../transport/stdio.ts';
+import { type StdioServer, serveStdio } from '../transport/stdio.ts';
 import type { Call, Command } from './command.ts';
 import { UsageError } from './command.ts';
 import { createLocalGateway, type LocalGateway } from './local-gateway.ts';
@@ -12,20 +12,42 @@ import { EXIT, type System } from './system.ts';
 const LAST_WORDS_MS = 500;
 
 export const daemonCommand: Command = {
-  meta: { name: 'daemon', description: 'Serve the gateway protocol: JSON lines on standard input and output' },
+  meta: {
+    name: 'daemon',
+    description: 'Serve the gateway protocol: JSON lines on standard input and output',
+  },
   args: {
     'state-dir': {
       type: 'string',
       valueHint: 'DIR',
-      description: 'Keep completed outcomes in DIR/operations.json (also BURROW_GATEWAY_STATE_DIR; memory only without)',
+      description:
+        'Keep completed outcomes in DIR/operations.json (also BURROW_GATEWAY_STATE_DIR; memory only without)',
     },
-    'journal-file': { type: 'string', valueHint: 'FILE', description: 'Keep completed outcomes in FILE instead' },
-    'max-operations': { type: 'string', valueHint: 'N', description: 'Most operations that run at once (default 1024)' },
-    'log-level': { type: 'string', valueHint: 'LEVEL', description: 'error, warn, info or debug (default info), on stderr' },
+    'journal-file': {
+      type: 'string',
+      valueHint: 'FILE',
+      description: 'Keep completed outcomes in FILE instead',
+    },
+    'max-operations': {
+      type: 'string',
+      valueHint: 'N',
+      description: 'Most operations that run at once (default 1024)',
+    },
+    'log-level': {
+      type: 'string',
+      valueHint: 'LEVEL',
+      description: 'error, warn, info or debug (default info), on stderr',
+    },
   },
   examples: [
-    { command: `printf '%s\\n' '{"id":"1","method":"hello"}' | burrow daemon`, does: 'ask a gateway for its name and version' },
-    { command: 'burrow daemon --state-dir /var/lib/burrow', does: 'replay completed operations also after a restart' },
+    {
+      command: `printf '%s\\n' '{"id":"1","method":"hello"}' | burrow daemon`,
+      does: 'ask a gateway for its name and version',
+    },
+    {
+      command: 'burrow daemon --state-dir /var/lib/burrow',
+      does: 'replay completed operations also after a restart',
+    },
   ],
   run: runDaemon,
 };
@@ -34,7 +56,11 @@ async function runDaemon({ flags, system }: Call): Promise<number> {
   const { createConsoleLog } = await import('../support/console-log.ts');
   // The stream is opened by the first line that is logged: most starts have none.
   const stderr = { write: (text: string) => system.stderr.write(text) };
-  const log = createConsoleLog({ stderr, level: logLevel(flags), journald: system.env['JOURNAL_STREAM'] !== undefined });
+  const log = createConsoleLog({
+    stderr,
+    level: logLevel(flags),
+    journald: system.env['JOURNAL_STREAM'] !== undefined,
+  });
   const stop = createStopSignal(system);
   const local = await createLocalGateway(system, {
     journal: journalLocation(flags, system),
@@ -51,7 +77,11 @@ async function runDaemon({ flags, system }: Call): Promise<number> {
 }
 
 /** Ends what runs, answers it, and folds the journal; gives up on a peer that does not read in time. */
-async function finish({ gateway, journal }: LocalGateway, server: StdioServer, system: System): Promise<void> {
+async function finish(
+  { gateway, journal }: LocalGateway,
+  server: StdioServer,
+  system: System,
+): Promise<void> {
   const limit = new Promise<void>((resolve) => {
     system.clock.startTimer(STOP_LIMIT_MS - LAST_WORDS_MS, resolve, { background: true });
   });
@@ -70,7 +100,9 @@ interface StopSignal {
 
 function createStopSignal(system: System): StopSignal {
   const { promise, resolve } = Promise.withResolvers<string>();
-  const releases = (['SIGTERM', 'SIGINT'] as const).map((signal) => system.onSignal(signal, () => resolve(signal)));
+  const releases = (['SIGTERM', 'SIGINT'] as const).map((signal) =>
+    system.onSignal(signal, () => resolve(signal)),
+  );
   return {
     requested: promise,
     request: resolve,
@@ -80,7 +112,10 @@ function createStopSignal(system: System): StopSignal {
   };
 }
 
-function journalLocation(flags: Call['flags'], system: System): Parameters<typeof createLocalGateway>[1]['journal'] {
+function journalLocation(
+  flags: Call['flags'],
+  system: System,
+): Parameters<typeof createLocalGateway>[1]['journal'] {
   const file = flags['journal-file'];
   if (typeof file === 'string' && file !== '') return { kind: 'file', path: file };
   const directory = flags['state-dir'] ?? system.env['BURROW_GATEWAY_STATE_DIR'];
@@ -92,7 +127,8 @@ function maxOperations(flags: Call['flags']): { maxActiveOperations?: number } {
   const text = flags['max-operations'];
   if (text === undefined) return {};
   const count = Number(text);
-  if (!Number.isSafeInteger(count) || count < 1) throw new UsageError(`Flag "--max-operations" takes a positive integer, not "${String(text)}"`);
+  if (!Number.isSafeInteger(count) || count < 1)
+    throw new UsageError(`Flag "--max-operations" takes a positive integer, not "${String(text)}"`);
   return { maxActiveOperations: count };
 }
 

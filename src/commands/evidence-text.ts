@@ -11,7 +11,8 @@ import { EXIT, type OutputStream } from './system.ts';
 /** Throws when a gateway sent something else: its contract is broken. */
 export function readEvidence(outcome: unknown): ProcessEvidence {
   const parsed = v.safeParse(ProcessEvidenceSchema, outcome);
-  if (!parsed.success) throw new Error('Gateway answered without process evidence; compare the versions of both ends');
+  if (!parsed.success)
+    throw new Error('Gateway answered without process evidence; compare the versions of both ends');
   // JSON has no undefined: an optional field is there or it is not.
   return parsed.output as ProcessEvidence;
 }
@@ -41,15 +42,24 @@ export function reportEnd(answer: Exclude<CallAnswer, { status: 'ok' }>, stderr:
 
 /** Five lines: how it ended, when, where, as whom, and what it wrote. */
 export function summarise(evidence: ProcessEvidence): string {
-  const ended = evidence.signal === null ? `exit ${evidence.exitCode ?? 'unknown'}` : `signal ${evidence.signal}`;
-  const flags = (['timedOut', 'cancelled', 'truncated', 'lingering', 'invalidUtf8', 'transportTruncated'] as const).filter(
-    (flag) => evidence[flag] === true,
-  );
+  const ended =
+    evidence.signal === null ? `exit ${evidence.exitCode ?? 'unknown'}` : `signal ${evidence.signal}`;
+  const flags = (
+    ['timedOut', 'cancelled', 'truncated', 'lingering', 'invalidUtf8', 'transportTruncated'] as const
+  ).filter((flag) => evidence[flag] === true);
   const lines = [
     ['ended', [ended, ...flags].join(', ')],
     ['took', `${formatDurationMs(evidence.durationMs)} from ${evidence.startedAt}`],
-    ['ran', evidence.mode === 'shell' ? `shell: ${evidence.command}` : [evidence.executable, ...evidence.args].join(' ')],
-    ['in', `${evidence.cwd} on ${evidence.hostname} as uid ${evidence.effectiveUid}, gid ${evidence.effectiveGid}`],
+    [
+      'ran',
+      evidence.mode === 'shell'
+        ? `shell: ${evidence.command}`
+        : [evidence.executable, ...evidence.args].join(' '),
+    ],
+    [
+      'in',
+      `${evidence.cwd} on ${evidence.hostname} as uid ${evidence.effectiveUid}, gid ${evidence.effectiveGid}`,
+    ],
     ['stdout', outputLine(evidence.stdout, evidence.stdoutDigest)],
     ['stderr', outputLine(evidence.stderr, evidence.stderrDigest)],
   ];

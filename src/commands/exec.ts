@@ -2,8 +2,8 @@
 
 import { createGatewayClient } from '../client/client.ts';
 import { inProcess } from '../client/in-process.ts';
-import { silentLog } from '../support/log.ts';
 import { parseDurationMs, parseSizeBytes } from '../support/durations.ts';
+import { silentLog } from '../support/log.ts';
 import { type Call, type Command, UsageError } from './command.ts';
 import { exitStatusOf, readEvidence, reportEnd, summarise } from './evidence-text.ts';
 import { createLocalGateway } from './local-gateway.ts';
@@ -11,22 +11,54 @@ import { runOperation } from './run-operation.ts';
 import { EXIT } from './system.ts';
 
 export const execCommand: Command = {
-  meta: { name: 'exec', description: 'Run one command through the gateway, stream its output, exit as it did' },
+  meta: {
+    name: 'exec',
+    description: 'Run one command through the gateway, stream its output, exit as it did',
+  },
   usage: "burrow exec [OPTIONS] -- CMD [ARGS...]   or   burrow exec [OPTIONS] -c 'SHELL STRING'",
   args: {
-    command: { type: 'string', alias: 'c', valueHint: 'STRING', description: 'Run STRING with the shell instead of CMD' },
+    command: {
+      type: 'string',
+      alias: 'c',
+      valueHint: 'STRING',
+      description: 'Run STRING with the shell instead of CMD',
+    },
     cwd: { type: 'string', valueHint: 'DIR', description: 'Working directory (default: the current one)' },
-    env: { type: 'string', valueHint: 'K=V', description: 'Add to the environment; may be given again', multiple: true },
-    timeout: { type: 'string', valueHint: '30s', description: 'End the command after this long (default 30s): 500ms, 30s, 5m' },
-    deadline: { type: 'string', valueHint: 'TIME', description: 'End the command at this time: ISO 8601, or ms since the epoch' },
-    'max-output': { type: 'string', valueHint: '1MiB', description: 'Most output to take (default 1MiB); more ends the command' },
-    'operation-id': { type: 'string', valueHint: 'ID', description: 'Identity for replay (default: derived from the request)' },
+    env: {
+      type: 'string',
+      valueHint: 'K=V',
+      description: 'Add to the environment; may be given again',
+      multiple: true,
+    },
+    timeout: {
+      type: 'string',
+      valueHint: '30s',
+      description: 'End the command after this long (default 30s): 500ms, 30s, 5m',
+    },
+    deadline: {
+      type: 'string',
+      valueHint: 'TIME',
+      description: 'End the command at this time: ISO 8601, or ms since the epoch',
+    },
+    'max-output': {
+      type: 'string',
+      valueHint: '1MiB',
+      description: 'Most output to take (default 1MiB); more ends the command',
+    },
+    'operation-id': {
+      type: 'string',
+      valueHint: 'ID',
+      description: 'Identity for replay (default: derived from the request)',
+    },
     json: { type: 'boolean', description: 'Print the evidence as one JSON line instead of the output' },
     evidence: { type: 'boolean', description: 'Add a readable summary of the evidence on stderr' },
   },
   examples: [
     { command: 'burrow exec -- uname -a', does: 'run a program with its arguments' },
-    { command: "burrow exec --timeout 5s --evidence -c 'make test | tail'", does: 'run a shell string for at most 5 seconds' },
+    {
+      command: "burrow exec --timeout 5s --evidence -c 'make test | tail'",
+      does: 'run a shell string for at most 5 seconds',
+    },
   ],
   run: runExec,
 };
@@ -46,21 +78,32 @@ async function runExec(call: Call): Promise<number> {
   if (flags['json'] === true) system.stdout.write(`${JSON.stringify(answer.result['outcome'])}\n`);
   if (flags['evidence'] === true) system.stderr.write(summarise(evidence));
   else if (flags['json'] !== true) explainCut(evidence, call);
-  return ended.interruptedBy === undefined ? exitStatusOf(evidence) : ended.interruptedBy === 'SIGINT' ? EXIT.interrupted : 143;
+  return ended.interruptedBy === undefined
+    ? exitStatusOf(evidence)
+    : ended.interruptedBy === 'SIGINT'
+      ? EXIT.interrupted
+      : 143;
 }
 
 /** An ending that the command did not choose is said; everything else on stderr is the command's own. */
 function explainCut(evidence: ReturnType<typeof readEvidence>, { system }: Call): void {
   const say = (text: string): void => void system.stderr.write(`burrow: ${text}\n`);
   if (evidence.timedOut) {
-    say(evidence.timeoutReason === 'deadlineMs' ? 'Ended at its deadline' : `Ended after ${evidence.timeoutMs} ms (raise --timeout)`);
-  } else if (evidence.truncated && evidence.killed) say('Output was cut and the command ended at the output limit (raise --max-output)');
-  if (evidence.invalidUtf8 === true) say('Output was not UTF-8 text: bytes were replaced (encode binary output, such as with base64)');
+    say(
+      evidence.timeoutReason === 'deadlineMs'
+        ? 'Ended at its deadline'
+        : `Ended after ${evidence.timeoutMs} ms (raise --timeout)`,
+    );
+  } else if (evidence.truncated && evidence.killed)
+    say('Output was cut and the command ended at the output limit (raise --max-output)');
+  if (evidence.invalidUtf8 === true)
+    say('Output was not UTF-8 text: bytes were replaced (encode binary output, such as with base64)');
 }
 
 function execParams({ flags, rest, system }: Call): Record<string, unknown> {
   const command = flags['command'];
-  if (command !== undefined && rest !== undefined) throw new UsageError('Both -c and a command after "--" are given');
+  if (command !== undefined && rest !== undefined)
+    throw new UsageError('Both -c and a command after "--" are given');
   if (command === undefined && (rest === undefined || rest[0] === undefined)) {
     throw new UsageError('No command is given', 'Put it after "--": burrow exec -- uname -a');
   }
@@ -90,7 +133,8 @@ function duration(flags: Call['flags'], name: string): number | undefined {
   const text = flags[name];
   if (typeof text !== 'string') return undefined;
   const parsed = parseDurationMs(text);
-  if (parsed === undefined) throw new UsageError(`Flag "--${name}" takes a duration such as 500ms, 30s or 5m, not "${text}"`);
+  if (parsed === undefined)
+    throw new UsageError(`Flag "--${name}" takes a duration such as 500ms, 30s or 5m, not "${text}"`);
   return parsed;
 }
 
@@ -98,7 +142,8 @@ function size(flags: Call['flags'], name: string): number | undefined {
   const text = flags[name];
   if (typeof text !== 'string') return undefined;
   const parsed = parseSizeBytes(text);
-  if (parsed === undefined) throw new UsageError(`Flag "--${name}" takes a size such as 64KiB or 1MiB, not "${text}"`);
+  if (parsed === undefined)
+    throw new UsageError(`Flag "--${name}" takes a size such as 64KiB or 1MiB, not "${text}"`);
   return parsed;
 }
 
@@ -107,7 +152,9 @@ function deadline(flags: Call['flags']): number | undefined {
   if (typeof text !== 'string') return undefined;
   const parsed = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
   if (!Number.isFinite(parsed) || parsed <= 0) {
-    throw new UsageError(`Flag "--deadline" takes a time such as 2030-01-31T12:00:00Z or milliseconds since the epoch, not "${text}"`);
+    throw new UsageError(
+      `Flag "--deadline" takes a time such as 2030-01-31T12:00:00Z or milliseconds since the epoch, not "${text}"`,
+    );
   }
   return parsed;
 }

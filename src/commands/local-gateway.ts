@@ -21,7 +21,10 @@ export interface LocalGateway {
   journal: Journal;
 }
 
-export async function createLocalGateway(system: System, options: LocalGatewayOptions): Promise<LocalGateway> {
+export async function createLocalGateway(
+  system: System,
+  options: LocalGatewayOptions,
+): Promise<LocalGateway> {
   const { clock } = system;
   const { log } = options;
   const journal = await openJournal({ location: options.journal }, { clock, log });

@@ -21,28 +21,36 @@ export interface Ended {
 
 export async function runOperation({ client, method, params, streams, system }: Run): Promise<Ended> {
   // An id of our own, so that a cancel can name the operation before it was accepted.
-  const operationId = typeof params['operationId'] === 'string' ? params['operationId'] : loadCrypto().randomUUID();
+  const operationId =
+    typeof params['operationId'] === 'string' ? params['operationId'] : loadCrypto().randomUUID();
   let interruptedBy: Ended['interruptedBy'];
   const { promise: givenUp, resolve: giveUp } = Promise.withResolvers<CallAnswer>();
   const cancel = (): void => void client.call('cancel', { operationId });
   const interrupt = (signal: NonNullable<Ended['interruptedBy']>) => (): void => {
-    if (interruptedBy !== undefined) return giveUp({ status: 'unreachable', reason: 'given up before the evidence came' });
+    if (interruptedBy !== undefined)
+      return giveUp({ status: 'unreachable', reason: 'given up before the evidence came' });
     interruptedBy = signal;
     cancel();
   };
-  const releases = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) => system.onSignal(signal, interrupt(signal)));
+  const releases = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) =>
+    system.onSignal(signal, interrupt(signal)),
+  );
   if (streams !== undefined) {
     for (const stream of Object.values(streams)) stream.once('close', cancel);
   }
 
-  const running = client.execute(method, { ...params, operationId }, {
-    onStream({ stream, data }) {
-      const target = streams?.[stream];
-      if (target === undefined || data === '' || !target.writable || target.write(data)) return;
-      client.pause();
-      target.once('drain', () => client.resume());
+  const running = client.execute(
+    method,
+    { ...params, operationId },
+    {
+      onStream({ stream, data }) {
+        const target = streams?.[stream];
+        if (target === undefined || data === '' || !target.writable || target.write(data)) return;
+        client.pause();
+        target.once('drain', () => client.resume());
+      },
     },
-  });
+  );
   const answer = await Promise.race([running, givenUp]);
   for (const release of releases) release();
   if (streams !== undefined) {

@@ -13,7 +13,10 @@ export const versionCommand: Command = {
   ],
   async run({ flags, system }) {
     const facts = { version: VERSION, node: process.versions.node, commit: COMMIT };
-    const text = flags['json'] === true ? JSON.stringify(facts) : `burrow ${VERSION} (Node.js ${facts.node}, commit ${COMMIT})`;
+    const text =
+      flags['json'] === true
+        ? JSON.stringify(facts)
+        : `burrow ${VERSION} (Node.js ${facts.node}, commit ${COMMIT})`;
     system.stdout.write(`${text}\n`);
     return EXIT.done;
   },

@@ -1,5 +1,7 @@
 // The two ends of a conversation as the gateway sees them: a function to send frames, and a session to feed lines.
 
+import type { Frame } from '../protocol/envelopes.ts';
+
 export type TransportName = 'stdio-jsonl' | 'unix-jsonl' | 'tls-jsonl-outbound';
 
 /** The far end of a session. */
@@ -7,8 +9,8 @@ export interface Connection {
   transport: TransportName;
   /** Longest frame this peer takes, newline included. */
   maxFrameBytes: number;
-  /** Queues one frame that ends in a newline. May drop it when the peer is away; the host's work goes on. */
-  send(frame: string): void;
+  /** Queues one frame. May drop it when the peer is away; the host's work goes on. */
+  send(frame: Frame): void;
 }
 
 /** The near end of a connection: where its lines go in. */

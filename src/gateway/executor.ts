@@ -2,7 +2,7 @@
 // running operations, and only then the work itself. A completed operation is never run again, a running one never twice.
 
 import { requestDigest } from '../protocol/digest.ts';
-import { encodeFailure, encodeOutcomeResponse } from '../protocol/envelopes.ts';
+import { encodeFailure, encodeOutcomeResponse, type Frame } from '../protocol/envelopes.ts';
 import { BurrowError } from '../protocol/errors.ts';
 import { outcomeBudgetBytes, refitOutcomeJson } from '../protocol/frame.ts';
 import type { Request } from '../protocol/request.ts';
@@ -49,24 +49,28 @@ function start(work: PreparedWork, identified: Identified, deps: ExecutorDeps): 
   const { connection, operationId, digest } = identified;
   const { idJson } = identified.request;
   let ended = false;
-  const end = (frame: string): void => {
+  const end = (frame: Frame): void => {
     ended = true;
     deps.operations.remove(operationId);
     connection.send(frame);
   };
   // The operation stays active until its outcome is safe: a duplicate that arrives meanwhile is told so.
-  const record = (outcomeJson: string, frame: (journaled: boolean) => string): void =>
-    deps.journal.record({ operationId, requestDigest: digest, outcomeJson }, (journaled) => end(frame(journaled)));
+  const record = (outcomeJson: string, frame: (journaled: boolean) => Frame): void =>
+    deps.journal.record({ operationId, requestDigest: digest, outcomeJson }, (journaled) =>
+      end(frame(journaled)),
+    );
 
   const running = work.start({
     operationId,
     idJson,
     connection,
-    complete: (outcomeJson) => record(outcomeJson, (journaled) => response(identified, outcomeJson, { replay: false, journaled })),
+    complete: (outcomeJson) =>
+      record(outcomeJson, (journaled) => response(identified, outcomeJson, { replay: false, journaled })),
     completeUndeliverable: (outcomeJson, error) => record(outcomeJson, () => encodeFailure(idJson, error)),
     refuse: (error) => end(encodeFailure(idJson, error)),
   });
-  if (!ended) deps.operations.add({ id: operationId, requestDigest: digest, owner: connection, work: running });
+  if (!ended)
+    deps.operations.add({ id: operationId, requestDigest: digest, owner: connection, work: running });
 }
 
 async function replay(identified: Identified, deps: ExecutorDeps): Promise<void> {
@@ -75,17 +79,31 @@ async function replay(identified: Identified, deps: ExecutorDeps): Promise<void>
   try {
     const stored = await deps.journal.read(operationId);
     // It expired between the look-up and the read: the caller must decide whether to run it again.
-    if (stored === undefined) throw new BurrowError('operation_in_progress', { operationId, message: 'Outcome is just expiring' });
-    const fitted = refitOutcomeJson(stored, outcomeBudgetBytes(connection.maxFrameBytes, idJson, operationId));
+    if (stored === undefined)
+      throw new BurrowError('operation_in_progress', { operationId, message: 'Outcome is just expiring' });
+    const fitted = refitOutcomeJson(
+      stored,
+      outcomeBudgetBytes(connection.maxFrameBytes, idJson, operationId),
+    );
     if (fitted.status === 'too_large') throw new BurrowError('output_frame_too_large', { operationId });
     connection.send(response(identified, fitted.json, { replay: true, journaled: true }));
   } catch (error) {
-    if (!(error instanceof BurrowError)) deps.log.error(`internal_error: cannot replay an operation: ${String(error)}`);
-    connection.send(encodeFailure(idJson, error instanceof BurrowError ? error : new BurrowError('internal_error', { operationId }, error)));
+    if (!(error instanceof BurrowError))
+      deps.log.error(`internal_error: cannot replay an operation: ${String(error)}`);
+    connection.send(
+      encodeFailure(
+        idJson,
+        error instanceof BurrowError ? error : new BurrowError('internal_error', { operationId }, error),
+      ),
+    );
   }
 }
 
-function response(identified: Identified, outcomeJson: string, how: { replay: boolean; journaled: boolean }): string {
+function response(
+  identified: Identified,
+  outcomeJson: string,
+  how: { replay: boolean; journaled: boolean },
+): Frame {
   return encodeOutcomeResponse({
     idJson: identified.request.idJson,
     operationIdJson: JSON.stringify(identified.operationId),

@@ -57,12 +57,16 @@ export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gatew
         case 'cancel':
           return connection.send(encodeResult(request.idJson, cancel(request.params, operations)));
         case 'shutdown':
-          connection.send(encodeResult(request.idJson, { stopping: true, activeOperations: operations.ids() }));
+          connection.send(
+            encodeResult(request.idJson, { stopping: true, activeOperations: operations.ids() }),
+          );
           return options.onShutdownRequest();
         case 'process.exec':
           return execute(request, connection);
         default:
-          throw new BurrowError('unknown_method', { message: `Method "${request.method.slice(0, 64)}" is not known` });
+          throw new BurrowError('unknown_method', {
+            message: `Method "${request.method.slice(0, 64)}" is not known`,
+          });
       }
     };
     return {
@@ -75,7 +79,8 @@ export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gatew
           connection.send(encodeFailure(parsed.request.idJson, asBurrowError(error, deps.log)));
         }
       },
-      receiveOversized: (head) => connection.send(encodeFailure(recoverId(head), new BurrowError('frame_too_large'))),
+      receiveOversized: (head) =>
+        connection.send(encodeFailure(recoverId(head), new BurrowError('frame_too_large'))),
       setSaturated: (saturated) => operations.holdBack(connection, saturated),
       idle: () => operations.idle(connection),
     };

@@ -45,9 +45,12 @@ export function createOperationTable(maxActive: number): OperationTable {
     admit(id, requestDigest) {
       const running = active.get(id);
       if (running !== undefined) {
-        throw new BurrowError(running.requestDigest === requestDigest ? 'operation_in_progress' : 'operation_id_conflict', {
-          operationId: id,
-        });
+        throw new BurrowError(
+          running.requestDigest === requestDigest ? 'operation_in_progress' : 'operation_id_conflict',
+          {
+            operationId: id,
+          },
+        );
       }
       if (stopping) throw new BurrowError('stopping', { operationId: id });
       if (active.size >= maxActive) {

@@ -2,13 +2,13 @@
 // in the order accepted, streams, terminal, response.
 
 import { resolve } from 'node:path';
+import type { ChildEnvironment, ProcessEvents, ProcessRequest, RunningProcess } from '../process/process.ts';
 import { encodeAccepted, encodeStream, encodeTerminal } from '../protocol/envelopes.ts';
 import { BurrowError } from '../protocol/errors.ts';
 import type { ProcessEvidence } from '../protocol/evidence.ts';
 import { type ExecParams, parseExecParams } from '../protocol/exec-params.ts';
-import { fitEvidence, type OutputTotals, outcomeBudgetBytes } from '../protocol/frame.ts';
+import { fitEvidence, outcomeBudgetBytes } from '../protocol/frame.ts';
 import type { Request } from '../protocol/request.ts';
-import type { ChildEnvironment, ProcessEvents, ProcessRequest, RunningProcess } from '../process/process.ts';
 import type { Clock } from '../support/clock.ts';
 import type { PreparedWork, RunningWork, Ticket } from './work.ts';
 
@@ -26,7 +26,8 @@ export function prepareProcess(request: Request, deps: ProcessOperationDeps): Pr
   const parsed = parseExecParams(request.params);
   if (parsed.status === 'invalid') throw parsed.error;
   const params = parsed.value;
-  const carriesProtectedValues = params.protectedValues !== undefined || params.protectedDelivery !== undefined;
+  const carriesProtectedValues =
+    params.protectedValues !== undefined || params.protectedDelivery !== undefined;
   if (carriesProtectedValues) throw new BurrowError('protected_delivery_binding_invalid');
   return {
     operationId: params.operationId,
@@ -47,7 +48,7 @@ function startProcess(params: ExecParams, ticket: Ticket, deps: ProcessOperation
     },
     onEnd(evidence) {
       const budgetBytes = outcomeBudgetBytes(connection.maxFrameBytes, ticket.idJson, operationId);
-      const fitted = fitEvidence(evidence, budgetBytes, totalsOf(evidence));
+      const fitted = fitEvidence(evidence, budgetBytes);
       if (fitted.status === 'too_large') {
         const error = new BurrowError('output_frame_too_large', { operationId });
         return ticket.completeUndeliverable(JSON.stringify(withoutText(evidence)), error);
@@ -55,7 +56,8 @@ function startProcess(params: ExecParams, ticket: Ticket, deps: ProcessOperation
       connection.send(encodeTerminal({ operationIdJson, seq: seq + 1, outcomeJson: fitted.json }));
       ticket.complete(fitted.json);
     },
-    onRefused: (error) => ticket.refuse(new BurrowError(error.code, { ...error.details, operationId }, error)),
+    onRefused: (error) =>
+      ticket.refuse(new BurrowError(error.code, { ...error.details, operationId }, error)),
   });
 }
 
@@ -71,12 +73,6 @@ function processRequest(params: ExecParams, deps: ProcessOperationDeps): Process
     deadlineMs: params.deadlineMs,
     maxOutputBytes: params.maxOutputBytes,
   };
-}
-
-/** The capture keeps no more than a frame can carry: the shares of the streams follow what was really written. */
-function totalsOf(evidence: ProcessEvidence): OutputTotals {
-  if (evidence.transportTruncated !== true) return {};
-  return { stdoutTotalBytes: evidence.stdoutBytes ?? 0, stderrTotalBytes: evidence.stderrBytes ?? 0 };
 }
 
 /** An outcome that no frame can carry is kept for the record of what ran; a replay of it fails the same way. */

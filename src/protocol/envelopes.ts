@@ -7,6 +7,16 @@ import { type BurrowError, ERRORS } from './errors.ts';
 
 export { parseReply, type Reply } from './replies.ts';
 
+/**
+ * One line of JSON and its newline, or the parts that make it when written one after another: joining them as one string
+ * first would copy a large payload once more.
+ */
+export type Frame = string | readonly string[];
+
+export function frameText(frame: Frame): string {
+  return typeof frame === 'string' ? frame : frame.join('');
+}
+
 export interface StreamParts {
   operationIdJson: string;
   stream: 'stdout' | 'stderr';
@@ -53,18 +63,21 @@ export function encodeAccepted(idJson: string, operationId: string): string {
   return `{"type":"accepted","requestId":${idJson},"ok":true,"operationId":${operationIdJson},"protocolVersion":"${PROTOCOL_VERSION}"}\n`;
 }
 
-export function encodeStream({ operationIdJson, stream, seq, data, truncated }: StreamParts): string {
-  return `{"type":"process.stream","operationId":${operationIdJson},"stream":"${stream}","seq":${seq},"data":${JSON.stringify(data)},"truncated":${truncated}}\n`;
+export function encodeStream({ operationIdJson, stream, seq, data, truncated }: StreamParts): Frame {
+  const head = `{"type":"process.stream","operationId":${operationIdJson},"stream":"${stream}","seq":${seq},"data":`;
+  return [head, JSON.stringify(data), `,"truncated":${truncated}}\n`];
 }
 
-export function encodeTerminal({ operationIdJson, seq, outcomeJson }: TerminalParts): string {
-  return `{"type":"process.terminal","operationId":${operationIdJson},"seq":${seq},"evidence":${outcomeJson}}\n`;
+export function encodeTerminal({ operationIdJson, seq, outcomeJson }: TerminalParts): Frame {
+  const head = `{"type":"process.terminal","operationId":${operationIdJson},"seq":${seq},"evidence":`;
+  return [head, outcomeJson, '}\n'];
 }
 
-export function encodeOutcomeResponse(parts: OutcomeParts): string {
+export function encodeOutcomeResponse(parts: OutcomeParts): Frame {
   const { idJson, operationIdJson, replay, outcomeJson } = parts;
   const journaled = parts.journaled === false ? ',"journaled":false' : '';
-  return `{"type":"response","requestId":${idJson},"ok":true,"result":{"operationId":${operationIdJson},"replay":${replay},"outcome":${outcomeJson}${journaled}}}\n`;
+  const head = `{"type":"response","requestId":${idJson},"ok":true,"result":{"operationId":${operationIdJson},"replay":${replay},"outcome":`;
+  return [head, outcomeJson, `${journaled}}}\n`];
 }
 
 /** The last word of a connection that is closed because of `error`; it answers no request. */

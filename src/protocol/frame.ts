@@ -2,7 +2,7 @@
 // is left whole or refused. The journal and both envelopes carry the same bounded outcome.
 
 import { sha256Hex } from './digest.ts';
-import { encodeOutcomeResponse, encodeTerminal } from './envelopes.ts';
+import { encodeOutcomeResponse, encodeTerminal, frameText } from './envelopes.ts';
 import { encodeEvidence, type ProcessEvidence } from './evidence.ts';
 import { type FileReadOutcome, isFileRead, shortenFileRead } from './file-read.ts';
 import { cutToEncodedBytes, encodedBytes } from './shorten.ts';
@@ -38,7 +38,9 @@ export function outcomeBudgetBytes(maxFrameBytes: number, idJson: string, operat
     outcomeJson,
     journaled: false,
   });
-  return maxFrameBytes - Math.max(Buffer.byteLength(terminal), Buffer.byteLength(response));
+  return (
+    maxFrameBytes - Math.max(Buffer.byteLength(frameText(terminal)), Buffer.byteLength(frameText(response)))
+  );
 }
 
 /**

@@ -30,7 +30,10 @@ export function createConsoleLog(options: ConsoleLogOptions): Log {
 
 function formatEntry(entry: LogObject, journald: boolean): string {
   // One event is one line, whatever text it quotes.
-  const message = entry.args.map(String).join(' ').replace(/\r?\n\s*/g, ' | ');
+  const message = entry.args
+    .map(String)
+    .join(' ')
+    .replace(/\r?\n\s*/g, ' | ');
   if (journald) return `<${PRIORITY[entry.type] ?? 6}>${message}\n`;
   return `${entry.date.toISOString()} ${entry.type.padEnd(5)} ${message}\n`;
 }

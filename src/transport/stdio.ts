@@ -27,7 +27,11 @@ export function serveStdio(gateway: Gateway, { input, output }: StdioStreams): S
       else input.resume();
     },
   });
-  const session = gateway.connect({ transport: 'stdio-jsonl', maxFrameBytes: MAX_FRAME_BYTES, send: writer.send });
+  const session = gateway.connect({
+    transport: 'stdio-jsonl',
+    maxFrameBytes: MAX_FRAME_BYTES,
+    send: writer.send,
+  });
   const lines = createLineSplitter({
     maxLineBytes: MAX_FRAME_BYTES,
     onLine: (line) => session.receive(line),
@@ -38,7 +42,10 @@ export function serveStdio(gateway: Gateway, { input, output }: StdioStreams): S
     input.on('data', (chunk: Buffer) => lines.push(chunk));
     const finish = (): void => {
       lines.end();
-      session.idle().then(() => resolve('input_ended'), () => resolve('input_ended'));
+      session.idle().then(
+        () => resolve('input_ended'),
+        () => resolve('input_ended'),
+      );
     };
     input.once('end', finish);
     input.once('error', finish);

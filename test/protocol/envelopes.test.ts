@@ -7,13 +7,14 @@ import {
   encodeStream,
   encodeTerminal,
   encodeTransportError,
+  frameText,
 } from '../../src/protocol/envelopes.ts';
 import { BurrowError } from '../../src/protocol/errors.ts';
 
 describe('encoders', () => {
   it('write the fields in the order of the protocol', () => {
     const operationIdJson = '"op"';
-    expect([
+    const frames = [
       encodeResult('"r"', { status: 'ok' }),
       encodeAccepted('9007199254740993', 'op"1'),
       encodeStream({ operationIdJson, stream: 'stdout', seq: 1, data: '€\n', truncated: false }),
@@ -26,7 +27,8 @@ describe('encoders', () => {
         outcomeJson: '{}',
         journaled: false,
       }),
-    ]).toEqual([
+    ];
+    expect(frames.map(frameText)).toEqual([
       '{"type":"response","requestId":"r","ok":true,"result":{"status":"ok"}}\n',
       '{"type":"accepted","requestId":9007199254740993,"ok":true,"operationId":"op\\"1","protocolVersion":"1.0"}\n',
       '{"type":"process.stream","operationId":"op","stream":"stdout","seq":1,"data":"€\\n","truncated":false}\n',

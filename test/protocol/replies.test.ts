@@ -8,13 +8,9 @@ import { sampleEvidence } from './sample-evidence.ts';
 
 const operationIdJson = '"op"';
 const outcomeJson = encodeEvidence(sampleEvidence());
-const stream = envelopes.encodeStream({
-  operationIdJson,
-  stream: 'stderr',
-  seq: 1,
-  data: 'x',
-  truncated: true,
-});
+const stream = envelopes.frameText(
+  envelopes.encodeStream({ operationIdJson, stream: 'stderr', seq: 1, data: 'x', truncated: true }),
+);
 
 describe('parseReply()', () => {
   it.each([
@@ -22,12 +18,17 @@ describe('parseReply()', () => {
     ['response', envelopes.encodeFailure('null', new BurrowError('stopping', { operationId: 'op' }))],
     [
       'response',
-      envelopes.encodeOutcomeResponse({ idJson: '"i"', operationIdJson, replay: false, outcomeJson }),
+      envelopes.frameText(
+        envelopes.encodeOutcomeResponse({ idJson: '"i"', operationIdJson, replay: false, outcomeJson }),
+      ),
     ],
     ['error', envelopes.encodeFailure('true', new BurrowError('invalid_json'))],
     ['accepted', envelopes.encodeAccepted('0', 'op')],
     ['process.stream', stream],
-    ['process.terminal', envelopes.encodeTerminal({ operationIdJson, seq: 2, outcomeJson })],
+    [
+      'process.terminal',
+      envelopes.frameText(envelopes.encodeTerminal({ operationIdJson, seq: 2, outcomeJson })),
+    ],
     ['transport.error', envelopes.encodeTransportError(new BurrowError('frame_too_large'))],
   ])('reads back %s', (type, frame) => {
     const parsed = parseReply(Buffer.from(frame));

@@ -25,7 +25,7 @@ function replyOf(line: string): envelopes.Reply {
 }
 
 /** The reply written again from its parts. The id is taken as text, because not every number survives parsing. */
-function encodeAgain(reply: envelopes.Reply, line: string): string {
+function encodeAgain(reply: envelopes.Reply, line: string): envelopes.Frame {
   const idJson = /"requestId":("[^"]*"|[^,]*)/.exec(line)?.[1] ?? 'null';
   switch (reply.type) {
     case 'accepted':
@@ -46,7 +46,7 @@ function encodeAgain(reply: envelopes.Reply, line: string): string {
   }
 }
 
-function encodeResultAgain(idJson: string, result: Record<string, unknown>): string {
+function encodeResultAgain(idJson: string, result: Record<string, unknown>): envelopes.Frame {
   if (!('outcome' in result)) return envelopes.encodeResult(idJson, result);
   return envelopes.encodeOutcomeResponse({
     idJson,
@@ -80,7 +80,8 @@ describe.each(conversations)('$name', ({ lines }) => {
   });
 
   it('is read by the client and written the same by the gateway', () => {
-    for (const line of sentBy('<', lines)) expect(encodeAgain(replyOf(line), line)).toBe(`${line}\n`);
+    for (const line of sentBy('<', lines))
+      expect(envelopes.frameText(encodeAgain(replyOf(line), line))).toBe(`${line}\n`);
   });
 
   it('is read by the gateway: what it refuses by itself gets the answer that follows', () => {

@@ -38,7 +38,10 @@ export async function openJournal(options: JournalOptions, deps: JournalDeps): P
   const { location, ttlMs = JOURNAL_TTL_MS, maxEntries = JOURNAL_MAX_ENTRIES } = options;
   if (location.kind === 'memory') return createMemoryJournal({ ttlMs, maxEntries }, deps);
   // A daemon that keeps nothing on disk does not pay for the modules that do.
-  const [{ DiskJournal }, { systemJournalFs }] = await Promise.all([import('./disk-journal.ts'), import('./journal-fs.ts')]);
+  const [{ DiskJournal }, { systemJournalFs }] = await Promise.all([
+    import('./disk-journal.ts'),
+    import('./journal-fs.ts'),
+  ]);
   const journal = new DiskJournal(
     { location, ttlMs, maxEntries, foldAtBytes: options.foldAtBytes ?? FOLD_AT_BYTES },
     { clock: deps.clock, log: deps.log, files: deps.files ?? systemJournalFs },

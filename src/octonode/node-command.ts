@@ -55,15 +55,16 @@ export function createNodeDeps(): NodeDeps {
 }
 
 export function processSettings(command: NodeCommand, options: NodeProcessOptions): ProcessSettings {
+  const mask = options.mask ?? ((text: string) => text);
   return {
     command,
-    label: labelOf(command),
+    label: mask(labelOf(command)),
     cwd: options.cwd,
     env: options.env,
     maxAnswerBytes: options.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES,
     onStderr: options.onStderr ?? ignore,
     onWarning: options.onWarning ?? ignore,
-    mask: options.mask ?? ((text) => text),
+    mask,
     deps: options.deps ?? createNodeDeps(),
   };
 }

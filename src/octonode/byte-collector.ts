@@ -1,7 +1,7 @@
 // Chunks in, one buffer out. Large chunks are kept as they are and joined once; small ones are copied together, so that
 // a sender of single bytes costs memory by the byte and not by the chunk.
 
-import { releaseChunk } from '../process/launcher.ts';
+import { releaseBytes } from '../support/release-bytes.ts';
 
 const SMALL_CHUNK_BYTES = 4 * 1024;
 const BLOCK_BYTES = 64 * 1024;
@@ -34,9 +34,15 @@ export class ByteCollector {
     if (this.#chunks.length === 1) return first;
     const joined = Buffer.concat(this.#chunks, this.byteLength);
     // Left to the garbage collector they would double the memory of a large answer, and slow down every fork.
-    for (const chunk of this.#chunks) releaseChunk(chunk);
+    for (const chunk of this.#chunks) releaseBytes(chunk);
     this.#chunks = [joined];
     return joined;
+  }
+
+  /** As `clear`, and frees the memory at once: nobody may hold on to what `bytes` answered. */
+  release(): void {
+    for (const chunk of this.#chunks) releaseBytes(chunk);
+    this.clear();
   }
 
   clear(): void {

@@ -19,12 +19,12 @@ import {
 } from './failures.ts';
 import { ANSWER_GRACE_MS } from './limits.ts';
 import type { ProcessSettings } from './node-command.ts';
+import type { RequestLine } from './request.ts';
 import { type ChildEnd, SupervisedChild } from './supervised-child.ts';
 
 export interface Question {
   asked: Asked;
-  /** The request as JSON, newline included. */
-  line: string;
+  line: RequestLine;
   timeoutMs: number;
   signal: AbortSignal | undefined;
 }
@@ -141,7 +141,7 @@ export class OneShotProcess {
     this.#question?.signal?.removeEventListener('abort', this.#cancel);
     if (this.#question === undefined) this.#onUnasked(end);
     else this.#resolve?.(this.#conclude(this.#question, end));
-    this.#output.clear();
+    this.#output.release();
   }
 
   #conclude({ asked, timeoutMs }: Question, end: ChildEnd): AnswerEnvelope {

@@ -29,9 +29,12 @@ export interface InvokeCallOptions extends CallOptions {
   manifest?: NodeManifest;
 }
 
+/** A request as JSON, newline included; a large one as bytes. */
+export type RequestLine = string | Buffer;
+
 export interface Prepared {
   asked: Asked;
-  line: string;
+  line: RequestLine;
 }
 
 type Preparation = { status: 'ok'; prepared: Prepared } | { status: 'refused'; envelope: AnswerEnvelope };
@@ -110,6 +113,7 @@ export async function describeThrough(
   return (await ask({ asked, line: `${JSON.stringify(request)}\n` })) as ManifestEnvelope;
 }
 
+const LARGE_INPUTS_CHARACTERS = 64 * 1024;
 const PLAIN_CONTEXT = '{"config":{},"attempt":1}';
 
 /** The value that a node sees: its defaults under the inputs when both are objects. */
@@ -130,7 +134,11 @@ function prepareInvoke(
     const contextText =
       context === undefined ? PLAIN_CONTEXT : JSON.stringify({ config: {}, attempt: 1, ...context });
     const head = `{"octonode":"${OCTONODE_VERSION}","type":"invoke","invocationId":${JSON.stringify(asked.invocationId)},`;
-    const line = `${head}${nodeField}"inputs":${JSON.stringify(inputs) ?? 'null'},"context":${contextText}}\n`;
+    const line = joinLine(
+      `${head}${nodeField}"inputs":`,
+      JSON.stringify(inputs) ?? 'null',
+      `,"context":${contextText}}\n`,
+    );
     return { status: 'ok', prepared: { asked, line } };
   } catch (error) {
     // A cycle, a BigInt, a toJSON that throws, nesting without end: the caller's value, told in the caller's terms.
@@ -140,6 +148,18 @@ function prepareInvoke(
       envelope: failureEnvelope(asked, notJsonFailure(label, reason.split('\n')[0] ?? reason)),
     };
   }
+}
+
+/** Joined as text, a large request would be copied once more before it is encoded; ASCII is encoded at no cost. */
+function joinLine(before: string, inputs: string, after: string): RequestLine {
+  if (inputs.length < LARGE_INPUTS_CHARACTERS) return before + inputs + after;
+  const inputsBytes = Buffer.byteLength(inputs);
+  const beforeBytes = Buffer.byteLength(before);
+  const line = Buffer.allocUnsafeSlow(beforeBytes + inputsBytes + Buffer.byteLength(after));
+  line.write(before, 0);
+  line.write(inputs, beforeBytes, inputsBytes === inputs.length ? 'latin1' : 'utf8');
+  line.write(after, beforeBytes + inputsBytes);
+  return line;
 }
 
 function schemasOf(

@@ -15,11 +15,12 @@ import {
 import { CLOSE_GRACE_MS, WORKER_LEAVE_MS } from './limits.ts';
 import { LineReader } from './line-reader.ts';
 import type { ProcessSettings } from './node-command.ts';
+import type { RequestLine } from './request.ts';
 import { type ChildEnd, SupervisedChild } from './supervised-child.ts';
 
 export interface WorkerCall {
   asked: Asked;
-  line: string;
+  line: RequestLine;
   deadlineAtMs: number;
   timeoutMs: number;
   /** Undefined once the caller has its answer: what still comes is late. */
@@ -79,6 +80,10 @@ export class WorkerLife {
 
   send(call: WorkerCall): void {
     this.inFlight.set(call.asked.invocationId, call);
+    if (typeof call.line !== 'string') {
+      this.#flush();
+      return void this.#child.send(call.line);
+    }
     // One write for all requests of a turn: a system call costs more than a small request.
     if (this.#batch === '') process.nextTick(() => this.#flush());
     this.#batch += call.line;

@@ -4,8 +4,9 @@
 
 import { MAX_FRAME_BYTES } from '../protocol/defaults.ts';
 import { sha256Hex } from '../protocol/digest.ts';
+import { releaseBytes } from '../support/release-bytes.ts';
 import { clipUtf8 } from '../support/utf8.ts';
-import { type OutputStream, releaseChunk } from './launcher.ts';
+import type { OutputStream } from './launcher.ts';
 import { createStreamDecoder, type DecodedText } from './text-decoder.ts';
 import { createTextStore } from './text-store.ts';
 
@@ -72,12 +73,12 @@ class OutputCapture implements Capture {
     const track = this.#track(stream);
     track.totalBytes += chunk.length;
     if (this.hasOverflowed) {
-      releaseChunk(chunk);
+      releaseBytes(chunk);
       return;
     }
     const decoded = track.decoder.push(track.filter === undefined ? chunk : track.filter.push(chunk));
     // A filter may keep views of the chunk, text never does.
-    if (track.filter === undefined) releaseChunk(chunk);
+    if (track.filter === undefined) releaseBytes(chunk);
     this.#deliver(stream, track, decoded);
   }
 

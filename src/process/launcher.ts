@@ -6,6 +6,7 @@ import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { loadChildProcess } from '../support/builtins.ts';
+import { releaseBytes } from '../support/release-bytes.ts';
 
 export type OutputStream = 'stdout' | 'stderr';
 
@@ -22,7 +23,7 @@ export interface LaunchRequest {
 
 /** Called in order: chunks, then `onPipeEnd` per stream; `onExit` comes when the process was waited for, in any order to the pipes. */
 export interface LaunchEvents {
-  /** The chunk is the receiver's to keep, or to give back with `releaseChunk`. */
+  /** The chunk is the receiver's to keep, or to give back with `releaseBytes`. */
   onChunk(stream: OutputStream, chunk: Buffer): void;
   onPipeEnd(stream: OutputStream): void;
   onExit(exitCode: number | null, signal: NodeJS.Signals | null): void;
@@ -58,19 +59,6 @@ export interface Child {
 
 /** Starts a process in a session of its own. Undefined when it could not start: `onFailed` follows. */
 export type Launch = (request: LaunchRequest, events: LaunchEvents) => Child | undefined;
-
-/** Smaller chunks are not worth the call. */
-const MIN_RELEASED_BYTES = 8 * 1024;
-
-/**
- * Frees the memory of a chunk that was dealt with; it is empty afterwards. Left to the garbage collector, a fast writer
- * puts some 100 MB of dead chunks aside before they are collected.
- */
-export function releaseChunk(chunk: Buffer): void {
-  const { buffer } = chunk;
-  if (chunk.length < MIN_RELEASED_BYTES || chunk.length !== buffer.byteLength) return;
-  if (buffer instanceof ArrayBuffer) buffer.transfer(0);
-}
 
 /** More descriptors than one start needs: two socket pairs, a pipe for the result of exec, and /dev/null. */
 const DESCRIPTORS_PER_START = 10;
@@ -202,7 +190,7 @@ class NodeChild implements Child {
       if (this.#openPipes === 0) this.#onDiscarded?.();
     };
     pipe.on('data', (chunk: Buffer) => {
-      if (this.#receiver === null) releaseChunk(chunk);
+      if (this.#receiver === null) releaseBytes(chunk);
       else this.#receiver.onChunk(stream, chunk);
     });
     pipe.on('end', end);

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { type Child, type LaunchRequest, launchWithNode, releaseChunk } from '../../src/process/launcher.ts';
+import { type Child, type LaunchRequest, launchWithNode } from '../../src/process/launcher.ts';
 import { until } from './process-table.ts';
 
 interface Launched {
@@ -184,15 +184,5 @@ describe('a program without free descriptors', () => {
     expect(exitCode).toBe(0);
     // Node itself loses some with the first failure.
     expect(lost).toBeLessThan(4);
-  });
-});
-
-describe('releaseChunk()', () => {
-  it('frees a chunk that owns its memory and leaves a shared one alone', () => {
-    const own = Buffer.alloc(64 * 1024);
-    const shared = Buffer.alloc(128 * 1024).subarray(0, 64 * 1024);
-    releaseChunk(own);
-    releaseChunk(shared);
-    expect([own.length, shared.length]).toEqual([0, 64 * 1024]);
   });
 });

@@ -14,6 +14,7 @@ import { type DiskLocation, type JournalPaths, pathsOf } from './journal-paths.t
 
 export type { DiskLocation } from './journal-paths.ts';
 
+import { releaseBytes } from '../../../support/release-bytes.ts';
 import { Segment } from '../segment.ts';
 import { type LoadedJournal, loadJournal } from './load-journal.ts';
 
@@ -119,9 +120,10 @@ export class JournalStore {
     // What was held in memory may be on disk by now: take() folds it in.
     const written = entries.filter(({ text }) => text !== undefined);
     const lines = written.map((entry) => encodeEntry(entry, entry.text ?? '', clock));
-    if (lines.length > 0) await this.#write(log, Buffer.concat(lines.flatMap((line) => [line, NEWLINE])));
+    const lengths = lines.map((line) => line.length);
+    if (lines.length > 0) await this.#writeLines(log, lines);
     for (const [at, entry] of written.entries()) {
-      const lengthBytes = lines[at]?.length ?? 0;
+      const lengthBytes = lengths[at] ?? 0;
       entry.location = { segment: log, offsetBytes: log.sizeBytes, lengthBytes };
       entry.text = undefined;
       log.sizeBytes += lengthBytes + NEWLINE.length;
@@ -223,9 +225,12 @@ export class JournalStore {
   }
 
   /** Behind the end of the log. A write that fails leaves nothing there that a later record could glue to. */
-  async #write(log: Segment, bytes: Buffer): Promise<void> {
+  async #writeLines(log: Segment, lines: readonly Buffer[]): Promise<void> {
+    const bytes = Buffer.concat(lines.flatMap((line) => [line, NEWLINE]));
+    for (const line of lines) releaseBytes(line);
     try {
       await writeFully(this.#deps.files, log.fd, bytes, log.sizeBytes);
+      releaseBytes(bytes);
     } catch (error) {
       log.hasTornTail = true;
       await ignoreFailure(this.#cutTornTail(log));

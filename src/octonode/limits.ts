@@ -26,6 +26,8 @@ export const DEFAULT_WORKER_QUEUE = 10_000;
 export const DEFAULT_IDLE_MS = 60_000;
 /** From the end of a worker's input to its kill when it is closed. */
 export const CLOSE_GRACE_MS = 1_000;
+/** Small messages of one turn go out together, up to this much, so that the other side can begin with the first. */
+export const BATCH_CHARACTERS = 8 * 1024;
 /** A worker whose process ended or closed its output must be gone, pipes and all, after this long. */
 export const WORKER_LEAVE_MS = 250;
 /** Deaths in a row without one answer, after which a worker is given up. */

@@ -12,7 +12,7 @@ import {
   overflowFailure,
   workerKilledFailure,
 } from './failures.ts';
-import { CLOSE_GRACE_MS, WORKER_LEAVE_MS } from './limits.ts';
+import { BATCH_CHARACTERS, CLOSE_GRACE_MS, WORKER_LEAVE_MS } from './limits.ts';
 import { LineReader } from './line-reader.ts';
 import type { ProcessSettings } from './node-command.ts';
 import type { RequestLine } from './request.ts';
@@ -87,6 +87,7 @@ export class WorkerLife {
     // One write for all requests of a turn: a system call costs more than a small request.
     if (this.#batch === '') process.nextTick(() => this.#flush());
     this.#batch += call.line;
+    if (this.#batch.length >= BATCH_CHARACTERS) this.#flush();
   }
 
   stderrTail(): string {

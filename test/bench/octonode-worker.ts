@@ -11,8 +11,8 @@ import { type Bench, compare, type Figure } from './figure.ts';
 
 const BURROW = process.env.BURROW_BINARY ?? new URL('../../dist/burrow', import.meta.url).pathname;
 const NODE: NodeCommand = [BURROW, 'node', 'host', `${NODES}echo.ts`];
-const PIPELINED = 20_000;
-const IN_FLIGHT = 256;
+const PIPELINED = 50_000;
+const IN_FLIGHT = 1_024;
 const ONE_BY_ONE = 200;
 const ONE_SHOTS = 5;
 

@@ -212,6 +212,19 @@ describe('burrow node run --worker', () => {
   });
 });
 
+describe('burrow node host', () => {
+  it('waits for a slow reader and loses nothing', () => {
+    const request =
+      '{"octonode":"1","type":"invoke","invocationId":"a","inputs":1,"context":{"config":{},"attempt":1}}';
+    const script = `yes '${request}' | head -n 50000 | "${BURROW}" node host "${NODES}echo.ts" | (sleep 1; wc -l)`;
+
+    expect(spawnSync('sh', ['-c', script], { encoding: 'utf8' })).toMatchObject({
+      stdout: expect.stringMatching(/^ *50000\n$/),
+      stderr: '',
+    });
+  });
+});
+
 describe('burrow node describe', () => {
   it('prints the manifest, one field a line or as JSON', () => {
     expect(burrow(['node', 'describe', `${NODES}greet.ts`]).stdout).toMatch(

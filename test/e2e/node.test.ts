@@ -22,8 +22,10 @@ function run(...args: string[]): SpawnSyncReturns<string> {
 }
 
 describe('burrow node run', () => {
-  it('runs a TypeScript file with nothing installed: no PATH, no HOME', () => {
-    const ran = burrow(['node', 'run', `${NODES}greet.ts`, '--inputs', '{"name":"Ada"}'], { env: {} });
+  it('runs a TypeScript file with nothing installed: no PATH, no HOME, no place for temporary files', () => {
+    const ran = burrow(['node', 'run', `${NODES}greet.ts`, '--inputs', '{"name":"Ada"}'], {
+      env: { TMPDIR: '/nonexistent' },
+    });
 
     expect(ran).toMatchObject({ stdout: '{"greeting":"Hello, Ada"}\n', stderr: '', status: 0 });
   });

@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { ERRORS, isBurrowError } from '../protocol/errors.ts';
 import { VERSION } from '../version.ts';
 import { type Command, nearest, parseCall, UsageError } from './command.ts';
-import { EXIT, type System } from './system.ts';
+import { EXIT, type System, usesColour } from './system.ts';
 
 export const burrow: Command = {
   meta: {
@@ -22,6 +22,7 @@ export const burrow: Command = {
   ],
   subCommands: {
     exec: () => import('./exec.ts').then((module) => module.execCommand),
+    fs: () => import('./fs.ts').then((module) => module.fsCommand),
     client: () => import('./client.ts').then((module) => module.clientCommand),
     daemon: () => import('./daemon.ts').then((module) => module.daemonCommand),
     node: () => import('./node.ts').then((module) => module.nodeCommand),
@@ -32,10 +33,11 @@ export const burrow: Command = {
 /** Runs the command that `args` name and answers its exit status; never throws. */
 export async function runCli(args: readonly string[], system: System): Promise<number> {
   try {
-    return await dispatch(
-      { command: burrow, path: [], args: args.filter((arg, index) => !isGlobalFlag(args, index, arg)) },
-      system,
-    );
+    const own = args.filter((arg, index) => !isGlobalFlag(args, index, arg));
+    // Not a copy: reading a stream of the system opens it.
+    const world: System =
+      own.length === args.length ? system : Object.create(system, { colourOff: { value: true } });
+    return await dispatch({ command: burrow, path: [], args: own }, world);
   } catch (error) {
     return report(error, system);
   }
@@ -86,10 +88,6 @@ async function help({ command, path }: Position, system: System): Promise<number
   const text = await renderHelp(command, path);
   system.stdout.write(usesColour(system) ? text : stripVTControlCharacters(text));
   return EXIT.done;
-}
-
-function usesColour(system: System): boolean {
-  return system.stdout.isTTY === true && (system.env['NO_COLOR'] ?? '') === '';
 }
 
 /** `--no-color` is taken by every command, before `--`. */

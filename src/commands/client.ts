@@ -27,6 +27,7 @@ export const clientCommand: Command = {
     hello: async () => simple('hello', 'Print name, version and protocol version'),
     health: async () => simple('health', 'Print status, active operations and the state of the journal'),
     exec: async () => exec,
+    fs: async () => fs,
     cancel: async () => cancel,
     shutdown: async () => simple('shutdown', 'Ask the gateway to stop'),
     raw: async () => raw,
@@ -52,25 +53,43 @@ const exec: Command = {
       does: 'see the evidence of a timeout',
     },
   ],
-  async run({ positionals, system }) {
-    const params = parseParams(positionals[0] ?? '');
-    const channel = await openLocal(system);
-    const request = `${JSON.stringify({ id: 'exec', method: 'process.exec', params })}\n`;
-    const answered = await new Promise<string>((resolve) => {
-      const opened = channel({
-        onFrame(frame) {
-          const text = frame.toString();
-          system.stdout.write(`${text}\n`);
-          if (/^\{"type":"(response|error)"/.test(text)) resolve(text);
-        },
-        onClosed: resolve,
-      });
-      opened.send(request);
-    });
-    return answered.startsWith('{"type":"response"') && answered.includes('"ok":true')
-      ? EXIT.done
-      : EXIT.unreachable;
+  run: ({ positionals, system }) =>
+    printEnvelopes(system, {
+      id: 'exec',
+      method: 'process.exec',
+      params: parseObject(positionals[0] ?? '', `Quote it for the shell: '{"command":"date"}'`),
+    }),
+};
+
+const fs: Command = {
+  meta: { name: 'fs', description: 'Run filesystem.execute and print every envelope as a JSON line' },
+  args: {
+    tool: { type: 'positional', description: 'The tool, such as files_read', valueHint: 'TOOL' },
+    arguments: {
+      type: 'positional',
+      description: 'The arguments of the tool, as a JSON object',
+      valueHint: 'JSON',
+    },
   },
+  examples: [
+    {
+      command: `burrow client fs files_read '{"filePath":"/etc/hostname"}'`,
+      does: 'print accepted and the response with the outcome',
+    },
+    {
+      command: `burrow client fs files_list '{"dirPath":"/srv","maxDepth":0}'`,
+      does: 'list one directory',
+    },
+  ],
+  run: ({ positionals: [tool = '', text = ''], system }) =>
+    printEnvelopes(system, {
+      id: 'fs',
+      method: 'filesystem.execute',
+      params: {
+        tool,
+        arguments: parseObject(text, `Quote it for the shell: '{"filePath":"/etc/hostname"}'`),
+      },
+    }),
 };
 
 const cancel: Command = {
@@ -148,7 +167,27 @@ function fieldLines(result: Record<string, unknown>): string {
     .join('');
 }
 
-function parseParams(text: string): Record<string, unknown> {
+/** Sends one request and prints what comes until its answer. */
+async function printEnvelopes(
+  system: System,
+  request: { id: string; method: string; params: Record<string, unknown> },
+): Promise<number> {
+  const channel = await openLocal(system);
+  const answered = await new Promise<string>((resolve) => {
+    const opened = channel({
+      onFrame(frame) {
+        const text = frame.toString();
+        system.stdout.write(`${text}\n`);
+        if (/^\{"type":"(response|error)"/.test(text)) resolve(text);
+      },
+      onClosed: resolve,
+    });
+    opened.send(`${JSON.stringify(request)}\n`);
+  });
+  return /^\{"type":"response","requestId":"[a-z]+","ok":true,/.test(answered) ? EXIT.done : EXIT.unreachable;
+}
+
+function parseObject(text: string, hint: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
@@ -156,7 +195,7 @@ function parseParams(text: string): Record<string, unknown> {
   } catch {
     // Told below, in the same words as a value of the wrong kind.
   }
-  throw new UsageError('Argument JSON is not a JSON object', `Quote it for the shell: '{"command":"date"}'`);
+  throw new UsageError('Argument JSON is not a JSON object', hint);
 }
 
 async function openLocal(system: System): Promise<OpenChannel> {

@@ -7,6 +7,7 @@ import { createChildEnvironment, createProcessDeps, runProcess } from '../proces
 import { DEFAULT_MAX_ACTIVE_OPERATIONS } from '../protocol/defaults.ts';
 import type { Log } from '../support/log.ts';
 import { VERSION } from '../version.ts';
+import { createLazyFilesystem } from './lazy-filesystem.ts';
 import type { System } from './system.ts';
 
 export interface LocalGatewayOptions {
@@ -29,6 +30,7 @@ export async function createLocalGateway(
   const { log } = options;
   const journal = await openJournal({ location: options.journal }, { clock, log });
   const deps = createProcessDeps(clock);
+  const stateDirectory = options.journal.kind === 'directory' ? options.journal.path : undefined;
   const gateway = createGateway(
     {
       clock,
@@ -38,6 +40,7 @@ export async function createLocalGateway(
       cwd: system.cwd,
       childEnvironment: createChildEnvironment(system.env),
       startProcess: (request, events) => runProcess(request, events, deps),
+      runFilesystemTool: createLazyFilesystem({ system, log }, stateDirectory),
     },
     {
       maxActiveOperations: options.maxActiveOperations ?? DEFAULT_MAX_ACTIVE_OPERATIONS,

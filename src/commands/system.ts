@@ -13,8 +13,15 @@ export interface System {
   stdout: OutputStream;
   stderr: OutputStream;
   clock: Clock;
+  /** The flag `--no-color` was given. */
+  colourOff?: boolean;
   /** Calls `handler` for each such signal until the answer is called. */
   onSignal(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP', handler: () => void): () => void;
+}
+
+/** Colours are for terminals, and not where NO_COLOR or `--no-color` says otherwise. */
+export function usesColour(system: System): boolean {
+  return system.colourOff !== true && system.stdout.isTTY === true && (system.env['NO_COLOR'] ?? '') === '';
 }
 
 /** Exit statuses that scripts rely on (docs and `--help` name them). */

@@ -3,9 +3,9 @@
 // waits on a FIFO or a device, and memory stays bounded whatever the size of a file or a tree.
 // It never sends, journals or shortens an outcome; that is the gateway's work.
 
-import { hash } from 'node:crypto';
 import { getSystemErrorMap } from 'node:util';
 import { ERRORS, isBurrowError } from '../protocol/errors.ts';
+import { sealFileOutcome } from '../protocol/file-outcome.ts';
 import type { Clock } from '../support/clock.ts';
 import { positiveInteger } from './arguments.ts';
 import { errnoOf } from './errno.ts';
@@ -100,16 +100,8 @@ export async function runFilesystemToolEncoded(
     traversalEntries: positiveInteger(deps.traversalEntries),
     writes: deps.writes ?? createFileWrites(),
   });
-  const result = { ...body, durationMs: Math.round(deps.clock.monotonicMs() - startedMs) };
-  const text = JSON.stringify(result);
-  const seal: Seal = {
-    resultFingerprint: hash('sha256', text, 'hex').slice(0, 16),
-    execution: { kind: 'gateway', protocolMethod: 'filesystem.execute' },
-  };
-  return { outcome: { ...result, ...seal }, json: `${text.slice(0, -1)},${JSON.stringify(seal).slice(1)}` };
+  return sealFileOutcome({ ...body, durationMs: Math.round(deps.clock.monotonicMs() - startedMs) });
 }
-
-type Seal = Pick<FilesystemOutcome, 'resultFingerprint' | 'execution'>;
 
 type OutcomeBody = Omit<FilesystemOutcome, 'durationMs' | 'resultFingerprint' | 'execution'> & {
   tool: string;

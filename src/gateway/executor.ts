@@ -4,27 +4,40 @@
 import { requestDigest } from '../protocol/digest.ts';
 import { encodeFailure, encodeOutcomeResponse, type Frame } from '../protocol/envelopes.ts';
 import { BurrowError } from '../protocol/errors.ts';
-import { outcomeBudgetBytes, refitOutcomeJson } from '../protocol/frame.ts';
+import { outcomeBudgetBytes } from '../protocol/frame.ts';
 import type { Request } from '../protocol/request.ts';
 import type { Log } from '../support/log.ts';
 import type { Connection } from './connection.ts';
+import { type FilesystemOperationDeps, prepareFilesystem } from './filesystem-operation.ts';
 import type { Journal } from './journal/journal.ts';
 import type { OperationTable } from './operation-table.ts';
 import { type ProcessOperationDeps, prepareProcess } from './process-operation.ts';
 import type { PreparedWork } from './work.ts';
 
-export interface ExecutorDeps extends ProcessOperationDeps {
+export interface ExecutorDeps extends ProcessOperationDeps, FilesystemOperationDeps {
   journal: Journal;
   operations: OperationTable;
   log: Log;
 }
 
-/** Throws a BurrowError for a request that is refused before it starts; everything later is answered on the connection. */
+/** Throws a BurrowError for a method that is not known or a request that is refused before it starts; everything later is answered on the connection. */
 export type Execute = (request: Request, connection: Connection) => void;
+
+/** The two kinds of work by the method that asks for them. */
+const PREPARE = new Map<string, (request: Request, deps: ExecutorDeps) => PreparedWork>([
+  ['process.exec', prepareProcess],
+  ['filesystem.execute', prepareFilesystem],
+]);
 
 export function createExecutor(deps: ExecutorDeps): Execute {
   return (request, connection) => {
-    const work = prepareProcess(request, deps);
+    const prepare = PREPARE.get(request.method);
+    if (prepare === undefined) {
+      throw new BurrowError('unknown_method', {
+        message: `Method "${request.method.slice(0, 64)}" is not known`,
+      });
+    }
+    const work = prepare(request, deps);
     const digest = requestDigest(request.method, request.params);
     const operationId = work.operationId ?? digest;
     const completedDigest = deps.journal.digestOf(operationId);
@@ -34,7 +47,7 @@ export function createExecutor(deps: ExecutorDeps): Execute {
     }
     if (work.carriesProtectedValues) throw new BurrowError('protected_redelivery_forbidden', { operationId });
     if (completedDigest !== digest) throw new BurrowError('operation_id_conflict', { operationId });
-    void replay({ request, connection, operationId, digest }, deps);
+    void replay(work, { request, connection, operationId, digest }, deps);
   };
 }
 
@@ -73,7 +86,7 @@ function start(work: PreparedWork, identified: Identified, deps: ExecutorDeps): 
     deps.operations.add({ id: operationId, requestDigest: digest, owner: connection, work: running });
 }
 
-async function replay(identified: Identified, deps: ExecutorDeps): Promise<void> {
+async function replay(work: PreparedWork, identified: Identified, deps: ExecutorDeps): Promise<void> {
   const { connection, operationId } = identified;
   const { idJson } = identified.request;
   try {
@@ -81,10 +94,7 @@ async function replay(identified: Identified, deps: ExecutorDeps): Promise<void>
     // It expired between the look-up and the read: the caller must decide whether to run it again.
     if (stored === undefined)
       throw new BurrowError('operation_in_progress', { operationId, message: 'Outcome is just expiring' });
-    const fitted = refitOutcomeJson(
-      stored,
-      outcomeBudgetBytes(connection.maxFrameBytes, idJson, operationId),
-    );
+    const fitted = work.refit(stored, outcomeBudgetBytes(connection.maxFrameBytes, idJson, operationId));
     if (fitted.status === 'too_large') throw new BurrowError('output_frame_too_large', { operationId });
     connection.send(response(identified, fitted.json, { replay: true, journaled: true }));
   } catch (error) {

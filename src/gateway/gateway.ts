@@ -11,9 +11,11 @@ import { parseCancelParams } from '../protocol/simple-params.ts';
 import type { Log } from '../support/log.ts';
 import type { Connection, Session, TransportName } from './connection.ts';
 import { createExecutor, type ExecutorDeps } from './executor.ts';
+import { MAX_RUNNING_TOOLS } from './filesystem-operation.ts';
 import { createOperationTable, type OperationTable } from './operation-table.ts';
+import { createTurns } from './turns.ts';
 
-export interface GatewayDeps extends Omit<ExecutorDeps, 'operations'> {
+export interface GatewayDeps extends Omit<ExecutorDeps, 'operations' | 'fileTurns'> {
   log: Log;
   version: string;
 }
@@ -32,7 +34,7 @@ export interface Gateway {
 
 export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gateway {
   const operations = createOperationTable(options.maxActiveOperations);
-  const execute = createExecutor({ ...deps, operations });
+  const execute = createExecutor({ ...deps, operations, fileTurns: createTurns(MAX_RUNNING_TOOLS) });
   const startedAtMs = deps.clock.monotonicMs();
 
   const health = (): object => {
@@ -61,12 +63,8 @@ export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gatew
             encodeResult(request.idJson, { stopping: true, activeOperations: operations.ids() }),
           );
           return options.onShutdownRequest();
-        case 'process.exec':
-          return execute(request, connection);
         default:
-          throw new BurrowError('unknown_method', {
-            message: `Method "${request.method.slice(0, 64)}" is not known`,
-          });
+          return execute(request, connection);
       }
     };
     return {

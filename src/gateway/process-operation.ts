@@ -7,7 +7,7 @@ import { encodeAccepted, encodeStream, encodeTerminal } from '../protocol/envelo
 import { BurrowError } from '../protocol/errors.ts';
 import type { ProcessEvidence } from '../protocol/evidence.ts';
 import { type ExecParams, parseExecParams } from '../protocol/exec-params.ts';
-import { fitEvidence, outcomeBudgetBytes } from '../protocol/frame.ts';
+import { fitEvidence, outcomeBudgetBytes, refitOutcomeJson } from '../protocol/frame.ts';
 import type { Request } from '../protocol/request.ts';
 import type { Clock } from '../support/clock.ts';
 import type { PreparedWork, RunningWork, Ticket } from './work.ts';
@@ -33,6 +33,7 @@ export function prepareProcess(request: Request, deps: ProcessOperationDeps): Pr
     operationId: params.operationId,
     carriesProtectedValues,
     start: (ticket) => startProcess(params, ticket, deps),
+    refit: refitOutcomeJson,
   };
 }
 
@@ -42,9 +43,9 @@ function startProcess(params: ExecParams, ticket: Ticket, deps: ProcessOperation
   let seq = 0;
   return deps.startProcess(processRequest(params, deps), {
     onStarted: () => connection.send(encodeAccepted(ticket.idJson, operationId)),
-    onStream({ stream, data, truncated }) {
+    onStream({ stream, text, truncated }) {
       seq += 1;
-      connection.send(encodeStream({ operationIdJson, stream, seq, data, truncated }));
+      connection.send(encodeStream({ operationIdJson, stream, seq, text, truncated }));
     },
     onEnd(evidence) {
       const budgetBytes = outcomeBudgetBytes(connection.maxFrameBytes, ticket.idJson, operationId);

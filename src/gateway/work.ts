@@ -2,6 +2,7 @@
 // that does it.
 
 import type { BurrowError } from '../protocol/errors.ts';
+import type { FittedOutcome } from '../protocol/frame.ts';
 import type { Connection } from './connection.ts';
 
 /** A validated request that has not started. */
@@ -10,6 +11,8 @@ export interface PreparedWork {
   operationId: string | null;
   carriesProtectedValues: boolean;
   start(ticket: Ticket): RunningWork;
+  /** A recorded outcome of this kind for a frame that may be smaller than the one it was made for. */
+  refit(outcomeJson: string, maxBytes: number): FittedOutcome;
 }
 
 export interface RunningWork {

@@ -1,0 +1,155 @@
+// What the commands under `burrow fs` share: one call of a tool, its failure told on stderr, its warnings too, and paths
+// and numbers from arguments.
+
+import { resolve } from 'node:path';
+import * as v from 'valibot';
+import { createGatewayClient, type GatewayClient } from '../client/client.ts';
+import { inProcess } from '../client/in-process.ts';
+import { ERRORS } from '../protocol/errors.ts';
+import { FilesystemOutcomeSchema } from '../protocol/file-outcome.ts';
+import { parseSizeBytes } from '../support/durations.ts';
+import { silentLog } from '../support/log.ts';
+import { type Call, type Flag, UsageError } from './command.ts';
+import { reportEnd } from './evidence-text.ts';
+import { createLocalGateway } from './local-gateway.ts';
+import { runOperation } from './run-operation.ts';
+import { EXIT, type System } from './system.ts';
+
+export type ToolOutcome = v.InferOutput<typeof FilesystemOutcomeSchema>;
+
+/** `failed`: there is no outcome, and why was said on stderr. */
+export type ToolEnd =
+  | { status: 'outcome'; outcome: ToolOutcome; exitStatus: number }
+  | { status: 'failed'; exitStatus: number };
+
+export interface FileTools {
+  call(tool: string, toolArguments: Record<string, unknown>): Promise<ToolEnd>;
+  close(): Promise<void>;
+}
+
+export const JSON_FLAG: Readonly<Record<string, Flag>> = {
+  json: { type: 'boolean', description: 'Print the outcome as one JSON line' },
+};
+
+export async function openFileTools(system: System): Promise<FileTools> {
+  const local = await createLocalGateway(system, { journal: { kind: 'memory' }, log: silentLog });
+  const client = createGatewayClient(inProcess(local.gateway));
+  return {
+    call: (tool, toolArguments) => callTool(client, { tool, arguments: toolArguments }, system),
+    close: () => client.close(),
+  };
+}
+
+/** Calls one tool and prints its outcome, with `show` or as JSON. Answers the exit status: 0, 1 when the tool failed. */
+export async function runFileTool<Schema extends v.GenericSchema>(
+  { flags, system }: Call,
+  asked: {
+    tool: string;
+    arguments: Record<string, unknown>;
+    schema: Schema;
+    show(outcome: v.InferOutput<Schema>): string;
+  },
+): Promise<number> {
+  const tools = await openFileTools(system);
+  const ended = await tools.call(asked.tool, asked.arguments);
+  await tools.close();
+  if (ended.status === 'failed') return ended.exitStatus;
+  const { outcome } = ended;
+  if (flags['json'] === true) system.stdout.write(`${JSON.stringify(outcome)}\n`);
+  if (!outcome.ok) reportFailure(outcome, system);
+  else if (flags['json'] !== true) {
+    system.stdout.write(asked.show(parseOutcome(asked.schema, outcome)));
+    reportWarnings(outcome, system);
+  }
+  return ended.exitStatus;
+}
+
+/** Throws when a gateway sent something else: its contract is broken. */
+export function parseOutcome<Schema extends v.GenericSchema>(
+  schema: Schema,
+  outcome: unknown,
+): v.InferOutput<Schema> {
+  const parsed = v.safeParse(schema, outcome);
+  if (parsed.success) return parsed.output;
+  throw new Error('Gateway answered without the fields of the tool; compare the versions of both ends');
+}
+
+export function reportFailure(outcome: ToolOutcome, system: System): void {
+  const code = outcome.error ?? 'internal_error';
+  system.stderr.write(`burrow: ${outcome.diagnostic?.message ?? 'Tool failed'} (${code})\n`);
+  const known = Object.hasOwn(ERRORS, code) ? ERRORS[code as keyof typeof ERRORS] : undefined;
+  if (known !== undefined) system.stderr.write(`burrow: ${known.remedy}\n`);
+}
+
+export function reportWarnings(outcome: ToolOutcome, system: System): void {
+  for (const warning of outcome.warnings) system.stderr.write(`burrow: ${warning}\n`);
+}
+
+/** As a shell means it: relative to where the command was called. An empty path stays empty, to be refused by the tool. */
+export function pathArgument(system: System, path: string | undefined): string {
+  return path === undefined || path === '' ? '' : resolve(system.cwd, path);
+}
+
+/** The arguments with those behind `--`, which may begin with a dash. Throws when there are more or fewer than `names`. */
+export function dashArguments(call: Call, names: readonly string[]): string[] {
+  const given = [...call.positionals, ...(call.rest ?? [])];
+  const missing = names[given.length];
+  if (missing !== undefined) throw new UsageError(`Argument ${missing} is missing`);
+  const surplus = given[names.length];
+  if (surplus !== undefined) throw new UsageError(`Argument "${surplus}" is not expected`);
+  return given;
+}
+
+/** The flags of `names` that were given, under the names that the tool has for them. */
+export function countArguments(
+  flags: Call['flags'],
+  names: Readonly<Record<string, string>>,
+): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const [flag, name] of Object.entries(names)) {
+    const text = flags[flag];
+    if (typeof text !== 'string') continue;
+    if (!/^\d+$/.test(text) || !Number.isSafeInteger(Number(text)) || Number(text) < 1)
+      throw new UsageError(`Flag "--${flag}" takes a positive whole number, not "${text}"`);
+    counts[name] = Number(text);
+  }
+  return counts;
+}
+
+export function sizeArgument(flags: Call['flags'], name: string): number | undefined {
+  const text = flags[name];
+  if (typeof text !== 'string') return undefined;
+  const size = /^0+$/.test(text) ? 0 : parseSizeBytes(text);
+  if (size === undefined)
+    throw new UsageError(`Flag "--${name}" takes a size such as 4096, 64KiB or 1MiB, not "${text}"`);
+  return size;
+}
+
+/** File names and lines may hold anything: on a terminal a control character is shown, not obeyed. */
+export function printable(system: System, text: string): string {
+  if (system.stdout.isTTY !== true) return text;
+  return text.replace(
+    /[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/g,
+    (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  );
+}
+
+async function callTool(
+  client: GatewayClient,
+  params: { tool: string; arguments: Record<string, unknown> },
+  system: System,
+): Promise<ToolEnd> {
+  const ended = await runOperation({
+    client,
+    method: 'filesystem.execute',
+    params,
+    streams: undefined,
+    system,
+  });
+  const { answer, interruptedBy } = ended;
+  if (answer.status !== 'ok') return { status: 'failed', exitStatus: reportEnd(answer, system.stderr) };
+  const outcome = parseOutcome(FilesystemOutcomeSchema, answer.result['outcome']);
+  const interrupted = interruptedBy === 'SIGINT' ? EXIT.interrupted : 143;
+  const failed = outcome.error === 'cancelled' && interruptedBy !== undefined ? interrupted : EXIT.failed;
+  return { status: 'outcome', outcome, exitStatus: outcome.ok ? EXIT.done : failed };
+}

@@ -76,7 +76,9 @@ export function parseOutcome<Schema extends v.GenericSchema>(
 
 export function reportFailure(outcome: ToolOutcome, system: System): void {
   const code = outcome.error ?? 'internal_error';
-  system.stderr.write(`burrow: ${outcome.diagnostic?.message ?? 'Tool failed'} (${code})\n`);
+  const message = outcome.diagnostic?.message ?? 'Tool failed';
+  // The sentence for an errno ends in it already.
+  system.stderr.write(`burrow: ${message}${message.endsWith(`(${code})`) ? '' : ` (${code})`}\n`);
   const known = Object.hasOwn(ERRORS, code) ? ERRORS[code as keyof typeof ERRORS] : undefined;
   if (known !== undefined) system.stderr.write(`burrow: ${known.remedy}\n`);
 }

@@ -4,12 +4,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { type Bench, type Figure, holds } from './figure.ts';
+import { filesystem } from './filesystem-bench.ts';
 import { gatewayJournal } from './gateway-journal.ts';
 import { gatewayOutput } from './gateway-output.ts';
 import { gatewayStart } from './gateway-start.ts';
 import { gatewayThroughput } from './gateway-throughput.ts';
 
-const BENCHES: Bench[] = [gatewayStart, gatewayThroughput, gatewayJournal, gatewayOutput];
+const BENCHES: Bench[] = [gatewayStart, gatewayThroughput, gatewayJournal, gatewayOutput, filesystem];
 const MAX_ATTEMPTS = 3;
 
 const args = process.argv.slice(2);
@@ -24,13 +25,18 @@ for (const bench of chosen) {
 }
 print(figures);
 mkdirSync('dist', { recursive: true });
-writeFileSync('dist/bench.json', `${JSON.stringify({ node: process.versions.node, cpus: cpus().length, figures }, null, 2)}\n`);
+writeFileSync(
+  'dist/bench.json',
+  `${JSON.stringify({ node: process.versions.node, cpus: cpus().length, figures }, null, 2)}\n`,
+);
 if (check && !figures.every(holds)) process.exitCode = 1;
 
 async function measure(bench: Bench): Promise<Figure[]> {
   let measured = await bench.run();
   for (let attempt = 2; check && attempt <= MAX_ATTEMPTS && !measured.every(holds); attempt += 1) {
-    const missed = measured.filter((figure) => !holds(figure)).map((figure) => `${figure.name} ${figure.value.toFixed(2)}`);
+    const missed = measured
+      .filter((figure) => !holds(figure))
+      .map((figure) => `${figure.name} ${figure.value.toFixed(2)}`);
     process.stderr.write(`measuring ${bench.name} again (attempt ${attempt}): ${missed.join('; ')}\n`);
     measured = await bench.run();
   }
@@ -43,6 +49,8 @@ function print(rows: Figure[]): void {
     const sign = figure.limit.kind === 'min' ? '≥' : '≤';
     const verdict = holds(figure) ? 'ok  ' : 'MISS';
     const value = `${figure.value.toFixed(2)} ${figure.unit}`.padStart(10);
-    console.log(`${verdict}  ${figure.name.padEnd(width)}  ${value}  ${sign} ${figure.limit.value}  (${figure.detail})`);
+    console.log(
+      `${verdict}  ${figure.name.padEnd(width)}  ${value}  ${sign} ${figure.limit.value}  (${figure.detail})`,
+    );
   }
 }

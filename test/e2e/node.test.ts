@@ -1,7 +1,7 @@
 import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 
 const BURROW = process.env.BURROW_BINARY ?? new URL('../../dist/burrow', import.meta.url).pathname;
@@ -39,6 +39,17 @@ describe('burrow node run', () => {
 
   it.each([['greet.py'], ['greet.sh'], ['greet.pl'], ['greet.tcl']])('knows how to start %s', (file) => {
     expect(run(`${NODES}${file}`, '--inputs', '{"name":"Ada"}').stdout).toBe('{"greeting":"Hello, Ada"}\n');
+  });
+
+  it('runs an executable whose first line calls burrow', () => {
+    const text = '#!/usr/bin/env -S burrow node host\nexport default { id: "n", run: (inputs) => inputs };\n';
+    writeFileSync(join(directory, 'shebang'), text, { mode: 0o755 });
+
+    const ran = burrow(['node', 'run', './shebang', '--inputs', '[1]'], {
+      env: { PATH: `${dirname(BURROW)}:/usr/bin:/bin` },
+    });
+
+    expect(ran).toMatchObject({ stdout: '[1]\n', stderr: '', status: 0 });
   });
 
   it('runs the command after --', () => {

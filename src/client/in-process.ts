@@ -11,8 +11,11 @@ export function inProcess(gateway: Gateway): OpenChannel {
     const session = gateway.connect({
       transport: 'stdio-jsonl',
       maxFrameBytes: MAX_FRAME_BYTES,
-      // A frame must not come back into the call that caused it.
-      send: (frame) => queueMicrotask(() => events.onFrame(Buffer.from(frameText(frame).slice(0, -1)))),
+      send(frame) {
+        const line = Buffer.from(frameText(frame).slice(0, -1));
+        // A frame must not come back into the call that caused it.
+        queueMicrotask(() => events.onFrame(line));
+      },
     });
     return {
       send(line) {

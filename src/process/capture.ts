@@ -7,7 +7,7 @@ import { sha256Hex } from '../protocol/digest.ts';
 import { releaseBytes } from '../support/release-bytes.ts';
 import { clipUtf8 } from '../support/utf8.ts';
 import type { OutputStream } from './launcher.ts';
-import { createStreamDecoder, type DecodedText } from './text-decoder.ts';
+import { createStreamDecoder, type DecodedText, decodedText } from './text-decoder.ts';
 import { createTextStore } from './text-store.ts';
 
 /** Changes bytes between the pipe and the decoder (redaction). May hold some back until it has seen more. */
@@ -24,7 +24,7 @@ export interface CaptureOptions {
 
 export interface CaptureEvents {
   /** Never called with empty text, but for the one part that says `truncated` when nothing more fits. */
-  onText(stream: OutputStream, text: string, truncated: boolean): void;
+  onText(stream: OutputStream, text: DecodedText, truncated: boolean): void;
   /** Once, after the part that said `truncated`. */
   onOverflow(): void;
 }
@@ -77,9 +77,9 @@ class OutputCapture implements Capture {
       return;
     }
     const decoded = track.decoder.push(track.filter === undefined ? chunk : track.filter.push(chunk));
-    // A filter may keep views of the chunk, text never does.
-    if (track.filter === undefined) releaseBytes(chunk);
     this.#deliver(stream, track, decoded);
+    // A filter may keep views of the chunk, strings never do.
+    if (track.filter === undefined) releaseBytes(chunk);
   }
 
   end(stream: OutputStream): void {
@@ -106,17 +106,17 @@ class OutputCapture implements Capture {
     return stream === 'stdout' ? this.#stdout : this.#stderr;
   }
 
-  #deliver(stream: OutputStream, track: Track, { text, bytes }: DecodedText): void {
-    if (bytes === 0 || this.hasOverflowed) return;
-    if (bytes <= this.#remainingBytes) {
-      this.#remainingBytes -= bytes;
-      track.store.append(text, bytes);
-      this.#events.onText(stream, text, false);
+  #deliver(stream: OutputStream, track: Track, decoded: DecodedText): void {
+    if (decoded.bytes === 0 || this.hasOverflowed) return;
+    if (decoded.bytes <= this.#remainingBytes) {
+      this.#remainingBytes -= decoded.bytes;
+      track.store.append(decoded);
+      this.#events.onText(stream, decoded, false);
       return;
     }
     this.hasOverflowed = true;
-    const rest = clipUtf8(text, this.#remainingBytes);
-    track.store.append(rest, Buffer.byteLength(rest));
+    const rest = decodedText(clipUtf8(decoded.text, this.#remainingBytes));
+    track.store.append(rest);
     this.#events.onText(stream, rest, true);
     this.#events.onOverflow();
   }

@@ -13,6 +13,7 @@ import type { Child, Launch, LaunchEvents, OutputStream } from './launcher.ts';
 import { createLingerWatch, type LingerWatch } from './linger-watch.ts';
 import type { LingeringChildren } from './lingering.ts';
 import type { ProcessGroups } from './process-groups.ts';
+import type { DecodedText } from './text-decoder.ts';
 
 /** After its group is gone, the rest in a child's pipes is read even when the reader is held back: at most this much. */
 const MAX_DRAIN_BYTES = 1024 * 1024;
@@ -40,7 +41,7 @@ export interface ProcessRequest {
 export interface ProcessEvents {
   onStarted(): void;
   /** `truncated` is true once, with the last part that fits (which may be empty). */
-  onStream(event: { stream: OutputStream; data: string; truncated: boolean }): void;
+  onStream(event: { stream: OutputStream; text: DecodedText; truncated: boolean }): void;
   onEnd(evidence: ProcessEvidence): void;
   /** `spawn_failed` or `cwd_invalid`: nothing was started, nothing else is called. */
   onRefused(error: BurrowError): void;
@@ -91,7 +92,7 @@ export class ProcessRun implements RunningProcess, LaunchEvents {
     this.#capture = createCapture(
       { maxOutputBytes: request.maxOutputBytes, createFilter: deps.createFilter },
       {
-        onText: (stream, data, truncated) => events.onStream({ stream, data, truncated }),
+        onText: (stream, text, truncated) => events.onStream({ stream, text, truncated }),
         onOverflow: () => this.#overflow(),
       },
     );

@@ -6,9 +6,12 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { incompleteTailLength } from '../support/utf8.ts';
 
 export interface DecodedText {
-  text: string;
+  /** Made when first asked for: what only passes through need not become a string. */
+  readonly text: string;
   /** Length of `text` as UTF-8. */
-  bytes: number;
+  readonly bytes: number;
+  /** `text` as it came, good only until the chunk is released; undefined when bytes were replaced. */
+  readonly utf8: Buffer | undefined;
 }
 
 export interface StreamDecoder {
@@ -19,7 +22,7 @@ export interface StreamDecoder {
   end(): DecodedText;
 }
 
-const NOTHING: DecodedText = { text: '', bytes: 0 };
+const NOTHING = decodedText('');
 
 export function createStreamDecoder(): StreamDecoder {
   return new Utf8StreamDecoder();
@@ -32,7 +35,7 @@ class Utf8StreamDecoder implements StreamDecoder {
   push(chunk: Buffer): DecodedText {
     const input = this.#held === null ? chunk : Buffer.concat([this.#held, chunk]);
     this.#held = null;
-    if (isAscii(input)) return { text: input.toString('latin1'), bytes: input.length };
+    if (isAscii(input)) return new WholeText(input, 'latin1');
     const tailBytes = incompleteTailLength(input);
     if (tailBytes === 0) return this.#decode(input);
     // A copy, so that three bytes do not keep a whole chunk in memory.
@@ -48,9 +51,34 @@ class Utf8StreamDecoder implements StreamDecoder {
   }
 
   #decode(input: Buffer): DecodedText {
-    const text = input.toString('utf8');
-    if (isUtf8(input)) return { text, bytes: input.length };
+    if (isUtf8(input)) return new WholeText(input, 'utf8');
     this.hasInvalidInput = true;
-    return { text, bytes: Buffer.byteLength(text) };
+    return decodedText(input.toString('utf8'));
+  }
+}
+
+/** Text that was a string first. */
+export function decodedText(text: string): DecodedText {
+  return { text, bytes: Buffer.byteLength(text), utf8: undefined };
+}
+
+/** A chunk in which every byte belongs to a character. */
+class WholeText implements DecodedText {
+  readonly utf8: Buffer;
+  readonly #encoding: 'latin1' | 'utf8';
+  #text: string | undefined;
+
+  constructor(utf8: Buffer, encoding: 'latin1' | 'utf8') {
+    this.utf8 = utf8;
+    this.#encoding = encoding;
+  }
+
+  get bytes(): number {
+    return this.utf8.length;
+  }
+
+  get text(): string {
+    this.#text ??= this.utf8.toString(this.#encoding);
+    return this.#text;
   }
 }

@@ -2,14 +2,15 @@
 // joined in groups, because a string grown by `+=` holds a tree node for every part until it is read.
 
 import { clipUtf8 } from '../support/utf8.ts';
+import type { DecodedText } from './text-decoder.ts';
 
 const PARTS_PER_GROUP = 256;
 
 export interface TextStore {
   /** Something did not fit and was dropped. */
   readonly isFull: boolean;
-  /** `bytes` is the length of `text` as UTF-8. Text past the bound is dropped, cut on a character boundary. */
-  append(text: string, bytes: number): void;
+  /** Text past the bound is dropped, cut on a character boundary. */
+  append(text: DecodedText): void;
   read(): string;
 }
 
@@ -27,15 +28,15 @@ class BoundedTextStore implements TextStore {
     this.#remainingBytes = maxBytes;
   }
 
-  append(text: string, bytes: number): void {
+  append(decoded: DecodedText): void {
     if (this.isFull) return;
-    if (bytes <= this.#remainingBytes) {
-      this.#remainingBytes -= bytes;
-      this.#push(text);
+    if (decoded.bytes <= this.#remainingBytes) {
+      this.#remainingBytes -= decoded.bytes;
+      this.#push(decoded.text);
       return;
     }
     this.isFull = true;
-    this.#push(clipUtf8(text, this.#remainingBytes));
+    this.#push(clipUtf8(decoded.text, this.#remainingBytes));
   }
 
   read(): string {

@@ -4,17 +4,21 @@
 import { clipUtf8 } from '../support/utf8.ts';
 import { MAX_ERROR_MESSAGE_BYTES, MAX_TLS_FRAME_BYTES, PROTOCOL_VERSION } from './defaults.ts';
 import { type BurrowError, ERRORS } from './errors.ts';
+import { escapeJson, MAX_ESCAPED_BYTES } from './json-escape.ts';
+
+/** Below this a string costs less. */
+const MIN_ESCAPED_BYTES = 16 * 1024;
 
 export { parseReply, type Reply } from './replies.ts';
 
 /**
  * One line of JSON and its newline, or the parts that make it when written one after another: joining them as one string
- * first would copy a large payload once more.
+ * first would copy a large payload once more. Parts that are bytes are good until the next frame is encoded.
  */
-export type Frame = string | readonly string[];
+export type Frame = string | readonly (string | Buffer)[];
 
 export function frameText(frame: Frame): string {
-  return typeof frame === 'string' ? frame : frame.join('');
+  return typeof frame === 'string' ? frame : frame.map(String).join('');
 }
 
 export interface StreamParts {
@@ -22,8 +26,14 @@ export interface StreamParts {
   stream: 'stdout' | 'stderr';
   /** From 1, over the stream and terminal events of one operation together. */
   seq: number;
-  data: string;
+  text: StreamText;
   truncated: boolean;
+}
+
+/** The output that an event carries, as a string, and as valid UTF-8 where it is there already. */
+export interface StreamText {
+  readonly text: string;
+  readonly utf8?: Buffer | undefined;
 }
 
 export interface TerminalParts {
@@ -63,9 +73,13 @@ export function encodeAccepted(idJson: string, operationId: string): string {
   return `{"type":"accepted","requestId":${idJson},"ok":true,"operationId":${operationIdJson},"protocolVersion":"${PROTOCOL_VERSION}"}\n`;
 }
 
-export function encodeStream({ operationIdJson, stream, seq, data, truncated }: StreamParts): Frame {
+export function encodeStream({ operationIdJson, stream, seq, text, truncated }: StreamParts): Frame {
   const head = `{"type":"process.stream","operationId":${operationIdJson},"stream":"${stream}","seq":${seq},"data":`;
-  return [head, JSON.stringify(data), `,"truncated":${truncated}}\n`];
+  const { utf8 } = text;
+  if (utf8 === undefined || utf8.length < MIN_ESCAPED_BYTES || utf8.length > MAX_ESCAPED_BYTES) {
+    return [head, JSON.stringify(text.text), `,"truncated":${truncated}}\n`];
+  }
+  return [`${head}"`, escapeJson(utf8), `","truncated":${truncated}}\n`];
 }
 
 export function encodeTerminal({ operationIdJson, seq, outcomeJson }: TerminalParts): Frame {

@@ -47,7 +47,7 @@ export function createFrameWriter(output: Writable, events: FrameWriterEvents): 
     if (output.writable) output.write(text, 'utf8', () => account(-text.length));
     else account(-text.length);
   };
-  const writeLarge = (parts: readonly string[], characters: number): void => {
+  const writeLarge = (parts: readonly (string | Buffer)[], characters: number): void => {
     flush();
     if (!output.writable) return account(-characters);
     const sizeBytes = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
@@ -55,7 +55,7 @@ export function createFrameWriter(output: Writable, events: FrameWriterEvents): 
     const buffer =
       (isScratch ? scratch.pop() : undefined) ??
       Buffer.allocUnsafeSlow(isScratch ? SCRATCH_BYTES : sizeBytes);
-    const end = parts.reduce((offset, part) => offset + buffer.write(part, offset), 0);
+    const end = parts.reduce((offset, part) => offset + put(part, buffer, offset), 0);
     output.write(buffer.subarray(0, end), () => {
       if (isScratch && scratch.length < MAX_SCRATCH_BUFFERS) scratch.push(buffer);
       account(-characters);
@@ -83,6 +83,10 @@ export function createFrameWriter(output: Writable, events: FrameWriterEvents): 
       });
     },
   };
+}
+
+function put(part: string | Buffer, buffer: Buffer, offset: number): number {
+  return typeof part === 'string' ? buffer.write(part, offset) : part.copy(buffer, offset);
 }
 
 /** Reports when a quantity rises over a limit, and when it has fallen to half of it again. */

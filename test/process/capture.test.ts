@@ -14,7 +14,7 @@ function capture(
   const it = createCapture(
     { maxOutputBytes, createFilter },
     {
-      onText: (stream, data, truncated) => parts.push({ stream, data, truncated }),
+      onText: (stream, text, truncated) => parts.push({ stream, data: text.text, truncated }),
       onOverflow: () => overflows.push(parts.length),
     },
   );

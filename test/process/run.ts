@@ -56,7 +56,8 @@ export function run(request: ProcessRequest, own: Partial<ProcessDeps> = {}): Ru
     request,
     {
       onStarted: () => order.push('started'),
-      onStream(part) {
+      onStream({ stream, text, truncated }) {
+        const part = { stream, data: text.text, truncated };
         order.push(part.stream);
         parts.push(part);
         if (part.stream === 'stdout' && stdout.length < 100_000) stdout += part.data;

@@ -17,7 +17,7 @@ describe('encoders', () => {
     const frames = [
       encodeResult('"r"', { status: 'ok' }),
       encodeAccepted('9007199254740993', 'op"1'),
-      encodeStream({ operationIdJson, stream: 'stdout', seq: 1, data: '€\n', truncated: false }),
+      encodeStream({ operationIdJson, stream: 'stdout', seq: 1, text: { text: '€\n' }, truncated: false }),
       encodeTerminal({ operationIdJson, seq: 2, outcomeJson: '{"x":1}' }),
       encodeOutcomeResponse({ idJson: 'null', operationIdJson, replay: true, outcomeJson: '{"x":1}' }),
       encodeOutcomeResponse({

@@ -9,7 +9,7 @@ import { sampleEvidence } from './sample-evidence.ts';
 const operationIdJson = '"op"';
 const outcomeJson = encodeEvidence(sampleEvidence());
 const stream = envelopes.frameText(
-  envelopes.encodeStream({ operationIdJson, stream: 'stderr', seq: 1, data: 'x', truncated: true }),
+  envelopes.encodeStream({ operationIdJson, stream: 'stderr', seq: 1, text: { text: 'x' }, truncated: true }),
 );
 
 describe('parseReply()', () => {

@@ -31,7 +31,11 @@ function encodeAgain(reply: envelopes.Reply, line: string): envelopes.Frame {
     case 'accepted':
       return envelopes.encodeAccepted(idJson, reply.operationId);
     case 'process.stream':
-      return envelopes.encodeStream({ ...reply, operationIdJson: JSON.stringify(reply.operationId) });
+      return envelopes.encodeStream({
+        ...reply,
+        text: { text: reply.data },
+        operationIdJson: JSON.stringify(reply.operationId),
+      });
     case 'process.terminal': {
       const operationIdJson = JSON.stringify(reply.operationId);
       // The schema has checked every field; only "a field that may be absent" is spelled differently there.

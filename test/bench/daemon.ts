@@ -41,6 +41,8 @@ export async function runTrue(client: GatewayClient, operationId: string): Promi
 
 /** `VmRSS` or `VmHWM` of a process, in MiB. */
 export function memoryMiB(pid: number, field: 'VmRSS' | 'VmHWM'): number {
-  const line = readFileSync(`/proc/${pid}/status`, 'utf8').split('\n').find((text) => text.startsWith(field));
+  const line = readFileSync(`/proc/${pid}/status`, 'utf8')
+    .split('\n')
+    .find((text) => text.startsWith(field));
   return Number(/\d+/.exec(line ?? '')?.[0]) / 1024;
 }

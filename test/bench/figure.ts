@@ -17,7 +17,9 @@ export interface Bench {
 }
 
 export function holds(figure: Figure): boolean {
-  return figure.limit.kind === 'min' ? figure.value >= figure.limit.value : figure.value <= figure.limit.value;
+  return figure.limit.kind === 'min'
+    ? figure.value >= figure.limit.value
+    : figure.value <= figure.limit.value;
 }
 
 export function median(values: readonly number[]): number {
@@ -31,7 +33,11 @@ export function median(values: readonly number[]): number {
  * Runs both sides in turn (A B, B A, A B, …) so that a drift of the machine hits them alike; answers the medians of
  * each and of the ratio pair by pair. The first pair is a warm-up and does not count.
  */
-export async function compare(rounds: number, a: () => Promise<number>, b: () => Promise<number>): Promise<{ a: number; b: number; ratio: number }> {
+export async function compare(
+  rounds: number,
+  a: () => Promise<number>,
+  b: () => Promise<number>,
+): Promise<{ a: number; b: number; ratio: number }> {
   const pairs: { a: number; b: number }[] = [];
   for (let round = 0; round <= rounds; round += 1) {
     const firstA = round % 2 === 0 ? await a() : undefined;

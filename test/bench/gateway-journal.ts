@@ -61,7 +61,9 @@ async function fill(daemon: BenchDaemon): Promise<void> {
   const command = `head -c ${OUTCOME_BYTES} /dev/zero | tr '\\0' x`;
   for (let entry = 0; entry < FULL_ENTRIES; entry += 16) {
     await Promise.all(
-      Array.from({ length: 16 }, () => daemon.client.execute('process.exec', { operationId: `fill-${filled++}`, command })),
+      Array.from({ length: 16 }, () =>
+        daemon.client.execute('process.exec', { operationId: `fill-${filled++}`, command }),
+      ),
     );
   }
 }

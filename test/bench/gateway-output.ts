@@ -35,7 +35,13 @@ export const gatewayOutput: Bench = {
           limit: { kind: 'min', value: 0.5 },
           detail: `${rate(result.b)} of ${rate(result.a)}`,
         },
-        { name: 'peak memory of the daemon during it', value: peakMiB, unit: 'MiB', limit: { kind: 'max', value: 160 }, detail: 'VmHWM' },
+        {
+          name: 'peak memory of the daemon during it',
+          value: peakMiB,
+          unit: 'MiB',
+          limit: { kind: 'max', value: 160 },
+          detail: 'VmHWM',
+        },
       ];
     } finally {
       rmSync(directory, { recursive: true, force: true });
@@ -45,7 +51,10 @@ export const gatewayOutput: Bench = {
 
 /** Lines like those of a build log. */
 function logText(sizeBytes: number): Buffer {
-  const lines = Array.from({ length: 4_000 }, (_, index) => `[${index}] compiling src/module-${index % 97}/file-${index}.ts: ok in ${index % 313} ms`);
+  const lines = Array.from(
+    { length: 4_000 },
+    (_, index) => `[${index}] compiling src/module-${index % 97}/file-${index}.ts: ok in ${index % 313} ms`,
+  );
   const block = Buffer.from(`${lines.join('\n')}\n`);
   return Buffer.alloc(sizeBytes, block);
 }

@@ -22,7 +22,13 @@ export const gatewayStart: Bench = {
         limit: { kind: 'max', value: 1.5 },
         detail: `${result.a.toFixed(1)} ms against ${result.b.toFixed(1)} ms`,
       },
-      { name: 'memory of an idle daemon', value: idleMiB, unit: 'MiB', limit: { kind: 'max', value: 65 }, detail: 'VmRSS' },
+      {
+        name: 'memory of an idle daemon',
+        value: idleMiB,
+        unit: 'MiB',
+        limit: { kind: 'max', value: 65 },
+        detail: 'VmRSS',
+      },
     ];
   },
 };
@@ -32,7 +38,9 @@ async function helloFromDaemon(): Promise<number> {
   const daemon = spawn(BINARY, ['daemon'], { stdio: ['pipe', 'pipe', 'inherit'] });
   const closed = new Promise((resolve) => daemon.once('close', resolve));
   daemon.stdin.write('{"id":1,"method":"hello"}\n');
-  const elapsedMs = await new Promise<number>((resolve) => daemon.stdout.once('data', () => resolve(performance.now() - start)));
+  const elapsedMs = await new Promise<number>((resolve) =>
+    daemon.stdout.once('data', () => resolve(performance.now() - start)),
+  );
   daemon.stdin.end();
   await closed;
   return elapsedMs;

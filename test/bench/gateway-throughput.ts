@@ -24,8 +24,15 @@ export const gatewayThroughput: Bench = {
       return performance.now() - start;
     };
     const figures: Figure[] = [];
-    for (const [name, concurrency, limit] of [['one by one', 1, 0.85], ['16 at a time', 16, 0.8]] as const) {
-      const result = await compare(ROUNDS, () => bare.run(OPERATIONS, concurrency), () => throughGateway(concurrency));
+    for (const [name, concurrency, limit] of [
+      ['one by one', 1, 0.85],
+      ['16 at a time', 16, 0.8],
+    ] as const) {
+      const result = await compare(
+        ROUNDS,
+        () => bare.run(OPERATIONS, concurrency),
+        () => throughGateway(concurrency),
+      );
       const perSecond = (ms: number): string => (OPERATIONS / (ms / 1_000)).toFixed(0);
       figures.push({
         name: `operations a second, ${name}, of a bare spawn loop`,

@@ -17,12 +17,16 @@ const sources = readSources('src/**/*.ts', 'build/**/*.ts', 'test/**/*.ts');
 
 describe('files', () => {
   it('stay short enough to hold one idea', () => {
-    const long = sources.filter((file) => file.lines > (TABLES.test(file.path) ? MAX_TABLE_LINES : MAX_LINES));
+    const long = sources.filter(
+      (file) => file.lines > (TABLES.test(file.path) ? MAX_TABLE_LINES : MAX_LINES),
+    );
     expect(long.map((file) => `${file.path}: ${file.lines}`)).toEqual([]);
   });
 
   it('say in their first line what they are for', () => {
-    const silent = sources.filter((file) => file.path.startsWith('src/') && !/^(#!.*\n)?\/\//.test(file.text));
+    const silent = sources.filter(
+      (file) => file.path.startsWith('src/') && !/^(#!.*\n)?\/\//.test(file.text),
+    );
     expect(silent.map((file) => file.path)).toEqual([]);
   });
 
@@ -32,7 +36,10 @@ describe('files', () => {
   });
 
   it.each(RESERVED)('keep $what to $where', ({ what, where }) => {
-    const strays = sources.filter((file) => file.path.startsWith('src/') && !where.test(file.path) && what.test(withoutComments(file.text)));
+    const strays = sources.filter(
+      (file) =>
+        file.path.startsWith('src/') && !where.test(file.path) && what.test(withoutComments(file.text)),
+    );
     expect(strays.map((file) => file.path)).toEqual([]);
   });
 });

@@ -30,20 +30,29 @@ describe('imports', () => {
     expect(sources.flatMap((file) => file.imports).length).toBeGreaterThan(60);
   });
 
-  it.each(sources.map((file) => [file.path, file] as const))('%s enters only the folders it may', (_path, file) => {
-    const folder = folderOf(file.path);
-    const strangers = file.imports.filter((target) => {
-      const targetFolder = folderOf(target);
-      if (targetFolder === folder || targetFolder === '') return false;
-      return folder === '' ? !['commands', 'support'].includes(targetFolder) : !MAY_IMPORT[folder]?.includes(targetFolder);
-    });
-    expect(strangers).toEqual([]);
-  });
+  it.each(sources.map((file) => [file.path, file] as const))(
+    '%s enters only the folders it may',
+    (_path, file) => {
+      const folder = folderOf(file.path);
+      const strangers = file.imports.filter((target) => {
+        const targetFolder = folderOf(target);
+        if (targetFolder === folder || targetFolder === '') return false;
+        return folder === ''
+          ? !['commands', 'support'].includes(targetFolder)
+          : !MAY_IMPORT[folder]?.includes(targetFolder);
+      });
+      expect(strangers).toEqual([]);
+    },
+  );
 
   it.each(Object.entries(DOORS))('%s is entered by its doors alone', (room, door) => {
     const intruders = sources
       .filter((file) => !file.path.startsWith(room))
-      .flatMap((file) => file.imports.filter((target) => target.startsWith(room) && !door.test(target)).map((target) => `${file.path} → ${target}`));
+      .flatMap((file) =>
+        file.imports
+          .filter((target) => target.startsWith(room) && !door.test(target))
+          .map((target) => `${file.path} → ${target}`),
+      );
     expect(intruders).toEqual([]);
   });
 

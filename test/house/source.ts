@@ -12,10 +12,12 @@ export interface SourceFile {
 }
 
 export function readSources(...patterns: string[]): SourceFile[] {
-  return globSync(patterns).toSorted().map((path) => {
-    const text = readFileSync(path, 'utf8');
-    return { path, text, lines: text.split('\n').length - 1, imports: ownImports(path, text) };
-  });
+  return globSync(patterns)
+    .toSorted()
+    .map((path) => {
+      const text = readFileSync(path, 'utf8');
+      return { path, text, lines: text.split('\n').length - 1, imports: ownImports(path, text) };
+    });
 }
 
 function ownImports(path: string, text: string): string[] {

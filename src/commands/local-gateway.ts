@@ -39,7 +39,12 @@ export async function createLocalGateway(
       journal,
       cwd: system.cwd,
       childEnvironment: createChildEnvironment(system.env),
-      startProcess: (request, events) => runProcess(request, events, deps),
+      startProcess: (request, events, redaction) =>
+        runProcess(
+          request,
+          events,
+          redaction === undefined ? deps : { ...deps, createFilter: redaction.createFilter },
+        ),
       runFilesystemTool: createLazyFilesystem({ system, log }, stateDirectory),
     },
     {

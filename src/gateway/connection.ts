@@ -4,11 +4,19 @@ import type { Frame } from '../protocol/envelopes.ts';
 
 export type TransportName = 'stdio-jsonl' | 'unix-jsonl' | 'tls-jsonl-outbound';
 
+/** What protected values are bound to: an authenticated connection, until it ends. */
+export interface SecureContext {
+  gatewayId: string;
+  connectionId: string;
+}
+
 /** The far end of a session. */
 export interface Connection {
   transport: TransportName;
   /** Longest frame this peer takes, newline included. */
   maxFrameBytes: number;
+  /** Undefined while the peer has not proved who it is, and always on transports that do not ask. */
+  readonly secure?: SecureContext | undefined;
   /** Queues one frame. May drop it when the peer is away; the host's work goes on. */
   send(frame: Frame): void;
 }

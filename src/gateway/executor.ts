@@ -24,7 +24,10 @@ export interface ExecutorDeps extends ProcessOperationDeps, FilesystemOperationD
 export type Execute = (request: Request, connection: Connection) => void;
 
 /** The two kinds of work by the method that asks for them. */
-const PREPARE = new Map<string, (request: Request, deps: ExecutorDeps) => PreparedWork>([
+const PREPARE = new Map<
+  string,
+  (request: Request, deps: ExecutorDeps, connection: Connection) => PreparedWork
+>([
   ['process.exec', prepareProcess],
   ['filesystem.execute', prepareFilesystem],
 ]);
@@ -37,7 +40,7 @@ export function createExecutor(deps: ExecutorDeps): Execute {
         message: `Method "${request.method.slice(0, 64)}" is not known`,
       });
     }
-    const work = prepare(request, deps);
+    const work = prepare(request, deps, connection);
     const digest = requestDigest(request.method, request.params);
     const operationId = work.operationId ?? digest;
     const completedDigest = deps.journal.digestOf(operationId);
@@ -64,8 +67,9 @@ function start(work: PreparedWork, identified: Identified, deps: ExecutorDeps): 
   let ended = false;
   const end = (frame: Frame): void => {
     ended = true;
-    deps.operations.remove(operationId);
+    // First the answer: whoever waits until nothing runs any more has it then.
     connection.send(frame);
+    deps.operations.remove(operationId);
   };
   // The operation stays active until its outcome is safe: a duplicate that arrives meanwhile is told so.
   const record = (outcomeJson: string, frame: (journaled: boolean) => Frame): void =>
@@ -89,6 +93,7 @@ function start(work: PreparedWork, identified: Identified, deps: ExecutorDeps): 
 async function replay(work: PreparedWork, identified: Identified, deps: ExecutorDeps): Promise<void> {
   const { connection, operationId } = identified;
   const { idJson } = identified.request;
+  const settled = deps.operations.owe(connection);
   try {
     const stored = await deps.journal.read(operationId);
     // It expired between the look-up and the read: the caller must decide whether to run it again.
@@ -106,6 +111,8 @@ async function replay(work: PreparedWork, identified: Identified, deps: Executor
         error instanceof BurrowError ? error : new BurrowError('internal_error', { operationId }, error),
       ),
     );
+  } finally {
+    settled();
   }
 }
 

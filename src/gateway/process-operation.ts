@@ -2,7 +2,14 @@
 // in the order accepted, streams, terminal, response.
 
 import { resolve } from 'node:path';
-import type { ChildEnvironment, ProcessEvents, ProcessRequest, RunningProcess } from '../process/process.ts';
+import {
+  type ChildEnvironment,
+  createRedaction,
+  type ProcessEvents,
+  type ProcessRequest,
+  type Redaction,
+  type RunningProcess,
+} from '../process/process.ts';
 import { encodeAccepted, encodeStream, encodeTerminal } from '../protocol/envelopes.ts';
 import { BurrowError } from '../protocol/errors.ts';
 import type { ProcessEvidence } from '../protocol/evidence.ts';
@@ -10,6 +17,8 @@ import { type ExecParams, parseExecParams } from '../protocol/exec-params.ts';
 import { fitEvidence, outcomeBudgetBytes, refitOutcomeJson } from '../protocol/frame.ts';
 import type { Request } from '../protocol/request.ts';
 import type { Clock } from '../support/clock.ts';
+import type { Connection } from './connection.ts';
+import { openProtectedValues, type ProtectedValues } from './protected-values.ts';
 import type { PreparedWork, RunningWork, Ticket } from './work.ts';
 
 export interface ProcessOperationDeps {
@@ -18,30 +27,41 @@ export interface ProcessOperationDeps {
   cwd: string;
   /** The whole environment of a child: the host's, less what is private to the daemon, plus the additions. */
   childEnvironment: ChildEnvironment;
-  startProcess(request: ProcessRequest, events: ProcessEvents): RunningProcess;
+  /** With a redaction, it works on the output before anything else sees it. */
+  startProcess(request: ProcessRequest, events: ProcessEvents, redaction?: Redaction): RunningProcess;
 }
 
 /** Throws the BurrowError of the first rule that the parameters break. */
-export function prepareProcess(request: Request, deps: ProcessOperationDeps): PreparedWork {
+export function prepareProcess(
+  request: Request,
+  deps: ProcessOperationDeps,
+  connection: Connection,
+): PreparedWork {
   const parsed = parseExecParams(request.params);
   if (parsed.status === 'invalid') throw parsed.error;
   const params = parsed.value;
   const carriesProtectedValues =
     params.protectedValues !== undefined || params.protectedDelivery !== undefined;
-  if (carriesProtectedValues) throw new BurrowError('protected_delivery_binding_invalid');
+  const protectedValues = openProtectedValues(params, request, connection.secure);
   return {
     operationId: params.operationId,
     carriesProtectedValues,
-    start: (ticket) => startProcess(params, ticket, deps),
+    start: (ticket) => startProcess({ params, protectedValues }, ticket, deps),
     refit: refitOutcomeJson,
   };
 }
 
-function startProcess(params: ExecParams, ticket: Ticket, deps: ProcessOperationDeps): RunningWork {
+interface Execution {
+  params: ExecParams;
+  protectedValues: ProtectedValues;
+}
+
+function startProcess(execution: Execution, ticket: Ticket, deps: ProcessOperationDeps): RunningWork {
   const { connection, operationId } = ticket;
   const operationIdJson = JSON.stringify(operationId);
+  const redaction = createRedactionFor(execution.protectedValues);
   let seq = 0;
-  return deps.startProcess(processRequest(params, deps), {
+  const events: ProcessEvents = {
     onStarted: () => connection.send(encodeAccepted(ticket.idJson, operationId)),
     onStream({ stream, text, truncated }) {
       seq += 1;
@@ -57,19 +77,36 @@ function startProcess(params: ExecParams, ticket: Ticket, deps: ProcessOperation
       connection.send(encodeTerminal({ operationIdJson, seq: seq + 1, outcomeJson: fitted.json }));
       ticket.complete(fitted.json);
     },
-    onRefused: (error) =>
-      ticket.refuse(new BurrowError(error.code, { ...error.details, operationId }, error)),
-  });
+    onRefused: (error) => ticket.refuse(refusal(error, operationId, redaction)),
+  };
+  return deps.startProcess(processRequest(execution, deps), events, redaction);
 }
 
-function processRequest(params: ExecParams, deps: ProcessOperationDeps): ProcessRequest {
+function createRedactionFor(values: ProtectedValues): Redaction | undefined {
+  return values.length === 0 ? undefined : createRedaction(values.map(([, value]) => value.reveal()));
+}
+
+/** What it says of the program and its directory goes the way of output: it could hold a value too. */
+function refusal(error: BurrowError, operationId: string, redaction: Redaction | undefined): BurrowError {
+  const details = Object.entries({ ...error.details, message: error.message }).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? (redaction?.redactText(value) ?? value) : value,
+  ]);
+  return new BurrowError(error.code, { ...Object.fromEntries(details), operationId }, error);
+}
+
+function processRequest({ params, protectedValues }: Execution, deps: ProcessOperationDeps): ProcessRequest {
   return {
     mode: params.mode,
     executable: params.executable,
     args: params.args,
     command: params.command,
     cwd: params.cwd === null ? deps.cwd : resolve(deps.cwd, params.cwd),
-    env: deps.childEnvironment(params.env),
+    // Of the same name the last wins.
+    env: deps.childEnvironment([
+      ...params.env,
+      ...protectedValues.map(([name, value]) => [name, value.reveal()] as const),
+    ]),
     timeoutMs: params.timeoutMs,
     deadlineMs: params.deadlineMs,
     maxOutputBytes: params.maxOutputBytes,

@@ -19,6 +19,7 @@ import {
 export type { ByteFilter } from './capture.ts';
 export { type ChildEnvironment, createChildEnvironment, type EnvironmentEntry } from './environment.ts';
 export type { OutputStream } from './launcher.ts';
+export { createRedaction, type Redaction } from './redaction.ts';
 export type { ProcessDeps, ProcessEvents, ProcessRequest, RunningProcess };
 
 /** The real ones; make them once per daemon, because processes share a look at the process table and the linger bound. */

@@ -48,12 +48,20 @@ function exitWhenWritten(status: unknown): void {
   let open = 2;
   const done = (): void => {
     open -= 1;
-    if (open === 0) process.exit(code);
+    if (open === 0) process.exit(isOutputLost() ? 1 : code);
   };
   for (const stream of [process.stdout, process.stderr]) {
     if (!stream.writable) done();
     else stream.write('', done);
   }
+}
+
+/** Output that could not be written (a full disk) is a failure; a reader that went away is not. */
+function isOutputLost(): boolean {
+  const error: NodeJS.ErrnoException | null = process.stdout.errored;
+  if (error === null || error.code === 'EPIPE') return false;
+  process.stderr.write(`burrow: Cannot write to standard output (${error.code ?? error.message})\n`);
+  return true;
 }
 
 /** The directory may have been removed under us; `/` is then where relative paths start. */

@@ -2,15 +2,12 @@
 // envelope of the operation as it comes; `raw` relays JSON lines both ways.
 
 import { once } from 'node:events';
-import type { OpenChannel } from '../client/channel.ts';
 import { createGatewayClient, type GatewayClient } from '../client/client.ts';
-import { inProcess } from '../client/in-process.ts';
 import { MAX_FRAME_BYTES } from '../protocol/defaults.ts';
 import { createLineSplitter } from '../protocol/json-lines.ts';
-import { silentLog } from '../support/log.ts';
+import { finishUnlessInterrupted, openLocal, openPrinting, watchInterruption } from './client-channel.ts';
 import { type Call, type Command, type Flag, UsageError } from './command.ts';
 import { reportEnd } from './evidence-text.ts';
-import { createLocalGateway } from './local-gateway.ts';
 import { EXIT, type System } from './system.ts';
 
 const JSON_FLAG: Record<string, Flag> = {
@@ -109,14 +106,10 @@ const raw: Command = {
     { command: 'burrow client raw < requests.jsonl', does: 'send a file of requests' },
   ],
   async run({ system }) {
-    const channel = (await openLocal(system))({
-      onFrame: (frame) => {
-        if (!system.stdout.write(`${frame.toString()}\n`)) {
-          channel.pause();
-          system.stdout.once('drain', () => channel.resume());
-        }
-      },
-      onClosed: () => {},
+    const { open, stop } = await openLocal(system);
+    const interruption = watchInterruption(system);
+    const channel = openPrinting(open, system, {
+      onHeld: (held) => (held ? system.stdin.pause() : system.stdin.resume()),
     });
     const lines = createLineSplitter({
       maxLineBytes: MAX_FRAME_BYTES,
@@ -125,10 +118,14 @@ const raw: Command = {
         system.stderr.write(`burrow: A line over ${MAX_FRAME_BYTES} bytes was not sent (frame_too_large)\n`),
     });
     system.stdin.on('data', (chunk: Buffer) => lines.push(chunk));
-    await once(system.stdin, 'end');
-    lines.end();
-    await channel.close();
-    return EXIT.done;
+    const inputEnded = once(system.stdin, 'end').then(async () => {
+      lines.end();
+      await channel.close();
+    });
+    return finishUnlessInterrupted(
+      inputEnded.then(() => EXIT.done),
+      { interruption, stop },
+    );
   },
 };
 
@@ -149,7 +146,7 @@ async function ask(
   method: string,
   params: Record<string, unknown>,
 ): Promise<number> {
-  const client: GatewayClient = createGatewayClient(await openLocal(system));
+  const client: GatewayClient = createGatewayClient((await openLocal(system)).open);
   const answer = await client.call(method, params);
   await client.close();
   if (answer.status !== 'ok') return reportEnd(answer, system.stderr);
@@ -172,19 +169,21 @@ async function printEnvelopes(
   system: System,
   request: { id: string; method: string; params: Record<string, unknown> },
 ): Promise<number> {
-  const channel = await openLocal(system);
-  const answered = await new Promise<string>((resolve) => {
-    const opened = channel({
-      onFrame(frame) {
-        const text = frame.toString();
-        system.stdout.write(`${text}\n`);
+  const { open, stop } = await openLocal(system);
+  const interruption = watchInterruption(system);
+  const answered = new Promise<string>((resolve) => {
+    const channel = openPrinting(open, system, {
+      onFrame: (text) => {
         if (/^\{"type":"(response|error)"/.test(text)) resolve(text);
       },
       onClosed: resolve,
     });
-    opened.send(`${JSON.stringify(request)}\n`);
+    channel.send(`${JSON.stringify(request)}\n`);
   });
-  return /^\{"type":"response","requestId":"[a-z]+","ok":true,/.test(answered) ? EXIT.done : EXIT.unreachable;
+  const status = answered.then((text) =>
+    /^\{"type":"response","requestId":"[a-z]+","ok":true,/.test(text) ? EXIT.done : EXIT.unreachable,
+  );
+  return finishUnlessInterrupted(status, { interruption, stop, system });
 }
 
 function parseObject(text: string, hint: string): Record<string, unknown> {
@@ -196,9 +195,4 @@ function parseObject(text: string, hint: string): Record<string, unknown> {
     // Told below, in the same words as a value of the wrong kind.
   }
   throw new UsageError('Argument JSON is not a JSON object', hint);
-}
-
-async function openLocal(system: System): Promise<OpenChannel> {
-  const { gateway } = await createLocalGateway(system, { journal: { kind: 'memory' }, log: silentLog });
-  return inProcess(gateway);
 }

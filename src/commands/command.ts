@@ -14,7 +14,7 @@ export interface Call {
   /** Values by name: a string, `true`, or an array for a flag that may repeat. Absent flags are undefined. */
   flags: Readonly<Record<string, string | boolean | string[] | undefined>>;
   positionals: readonly string[];
-  /** What stands after `--`; undefined when there is no `--`. */
+  /** What stands after `--`, for a command that takes it; undefined when there is no `--`. */
   rest: readonly string[] | undefined;
   system: System;
 }
@@ -27,6 +27,8 @@ export interface Example {
 export interface Command {
   meta: CommandMeta & { name: string; description: string };
   args?: Record<string, Flag>;
+  /** What stands after `--` is a command to run. Default false: `--` only says that no flags follow. */
+  takesRest?: boolean;
   /** How the arguments look in the usage line, when flags and names alone do not tell. */
   usage?: string;
   examples?: readonly Example[];
@@ -61,8 +63,13 @@ export function parseCall(command: Command, rawArgs: readonly string[], system: 
       strict: true,
       allowPositionals: true,
     });
-    requirePositionals(positionalNames, positionals, rest !== undefined);
-    return { flags: values as Call['flags'], positionals, rest, system };
+    const takesRest = command.takesRest === true;
+    if (!takesRest) positionals.push(...(rest ?? []));
+    requirePositionals(positionalNames, positionals, {
+      hasRest: takesRest && rest !== undefined,
+      surplusHint: takesRest ? 'A command to run stands after "--"' : undefined,
+    });
+    return { flags: values as Call['flags'], positionals, rest: takesRest ? rest : undefined, system };
   } catch (error) {
     throw error instanceof UsageError ? error : usageErrorFrom(error, own, Object.keys(options));
   }
@@ -91,7 +98,7 @@ function optionConfig(definition: Flag): { type: 'string' | 'boolean'; short?: s
 function requirePositionals(
   definitions: readonly [string, Flag][],
   given: readonly string[],
-  hasRest: boolean,
+  { hasRest, surplusHint }: { hasRest: boolean; surplusHint: string | undefined },
 ): void {
   const missing = definitions[given.length];
   if (missing !== undefined && missing[1].required !== false && !hasRest) {
@@ -100,7 +107,7 @@ function requirePositionals(
   const surplus = given[definitions.length];
   const takesMany = definitions.at(-1)?.[1].multiple === true;
   if (surplus !== undefined && !takesMany) {
-    throw new UsageError(`Argument "${surplus}" is not expected`, 'A command to run stands after "--"');
+    throw new UsageError(`Argument "${surplus}" is not expected`, surplusHint);
   }
 }
 
@@ -114,24 +121,31 @@ function usageErrorFrom(error: unknown, args: readonly string[], known: readonly
       near === undefined ? undefined : `Did you mean "--${near}"?`,
     );
   }
-  if (error.code === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE')
-    return new UsageError(firstSentence(error.message));
+  if (error.code === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE') {
+    // Node.js names the flag with its short form and a placeholder: '-c, --command <value>'.
+    const flag = /--[^\s'=]+/.exec(error.message)?.[0] ?? '';
+    if (error.message.includes('does not take')) return new UsageError(`Flag "${flag}" takes no value`);
+    return new UsageError(
+      `Flag "${flag}" needs a value`,
+      `A value that begins with "-" is joined: ${flag}=VALUE`,
+    );
+  }
   return error;
 }
 
-function firstSentence(text: string): string {
-  return (text.split(/\n|\. /)[0] ?? text).replace(/^Option /, 'Flag ').replace(/'/g, '"');
-}
-
+/** Two neighbours in the wrong order are one slip, as one wrong, missing or surplus character is. */
 function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  const rows = [Array.from({ length: b.length + 1 }, (_, index) => index)];
+  const at = (i: number, j: number): number => rows[i]?.[j] ?? 0;
   for (let i = 1; i <= a.length; i += 1) {
-    const current = [i];
+    const row = [i];
+    rows.push(row);
     for (let j = 1; j <= b.length; j += 1) {
-      const substitution = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      current.push(Math.min(substitution, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1));
+      const substitution = at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swap = isSwap ? at(i - 2, j - 2) + 1 : substitution;
+      row.push(Math.min(substitution, swap, at(i - 1, j) + 1, at(i, j - 1) + 1));
     }
-    previous = current;
   }
-  return previous[b.length] ?? 0;
+  return at(a.length, b.length);
 }

@@ -70,9 +70,10 @@ async function runDaemon({ flags, system }: Call): Promise<number> {
   });
   const server = serveStdio(local.gateway, { input: system.stdin, output: system.stdout });
   const reason = await Promise.race([stop.requested, server.ended]);
+  // Everything is answered by now: a slow reader still gets it, for as long as nobody asks for the end.
+  if (reason === 'input_ended') await Promise.race([stop.requested, server.flushed()]);
   log.debug(`Stopping: ${reason}`);
   await finish(local, server, system);
-  stop.release();
   return EXIT.done;
 }
 
@@ -82,10 +83,12 @@ async function finish(
   server: StdioServer,
   system: System,
 ): Promise<void> {
-  const limit = new Promise<void>((resolve) => {
-    system.clock.startTimer(STOP_LIMIT_MS - LAST_WORDS_MS, resolve, { background: true });
+  const limit = new Promise<'late'>((resolve) => {
+    system.clock.startTimer(STOP_LIMIT_MS - LAST_WORDS_MS, () => resolve('late'), { background: true });
   });
-  await Promise.race([gateway.stop().then(() => server.flushed()), limit]);
+  const outcome = await Promise.race([gateway.stop().then(() => server.flushed()), limit]);
+  // What is still queued is lost to a peer that does not read; the process must not wait for it.
+  if (outcome === 'late') system.stdout.destroy();
   const lastWords = new Promise<void>((resolve) => {
     system.clock.startTimer(LAST_WORDS_MS, resolve, { background: true });
   });
@@ -95,21 +98,13 @@ async function finish(
 interface StopSignal {
   requested: Promise<string>;
   request(reason: string): void;
-  release(): void;
 }
 
+/** Signals are taken to the very end: a second one must not turn an orderly stop into a kill. */
 function createStopSignal(system: System): StopSignal {
   const { promise, resolve } = Promise.withResolvers<string>();
-  const releases = (['SIGTERM', 'SIGINT'] as const).map((signal) =>
-    system.onSignal(signal, () => resolve(signal)),
-  );
-  return {
-    requested: promise,
-    request: resolve,
-    release() {
-      for (const release of releases) release();
-    },
-  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) system.onSignal(signal, () => resolve(signal));
+  return { requested: promise, request: resolve };
 }
 
 function journalLocation(

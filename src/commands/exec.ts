@@ -16,6 +16,7 @@ export const execCommand: Command = {
     description: 'Run one command through the gateway, stream its output, exit as it did',
   },
   usage: "burrow exec [OPTIONS] -- CMD [ARGS...]   or   burrow exec [OPTIONS] -c 'SHELL STRING'",
+  takesRest: true,
   args: {
     command: {
       type: 'string',

@@ -28,6 +28,7 @@ interface Row {
 
 export const nodeBenchCommand: Command = {
   meta: { name: 'bench', description: 'Compare one-shot, warm and worker calls of a node' },
+  takesRest: true,
   usage: 'burrow node bench [OPTIONS] (FILE | ID | -- CMD [ARGS...])',
   args: {
     ...TARGET_ARGS,

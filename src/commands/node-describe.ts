@@ -7,6 +7,7 @@ import { nodeTarget, TARGET_ARGS } from './node-target.ts';
 
 export const nodeDescribeCommand: Command = {
   meta: { name: 'describe', description: 'Print the manifest of a node' },
+  takesRest: true,
   usage: 'burrow node describe [OPTIONS] (FILE | ID | -- CMD [ARGS...])',
   args: { ...TARGET_ARGS, json: { type: 'boolean', description: 'Print the manifest as one JSON line' } },
   examples: [

@@ -27,6 +27,7 @@ const READ_AHEAD = 8;
 
 export const nodeRunCommand: Command = {
   meta: { name: 'run', description: 'Run a node and print its outputs as one JSON line' },
+  takesRest: true,
   usage: 'burrow node run [OPTIONS] (FILE | ID | -- CMD [ARGS...])',
   args: {
     ...TARGET_ARGS,

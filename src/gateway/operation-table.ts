@@ -25,20 +25,31 @@ export interface OperationTable {
   /** Admits nothing from now on and cancels everything. */
   stop(): void;
   isStopping(): boolean;
-  /** Resolves when nothing runs (of `owner`, if given). */
+  /** An answer to `owner` that takes time although nothing runs: `idle` waits until the function it gives is called. */
+  owe(owner: object): () => void;
+  /** Resolves when nothing runs and nothing is owed (of `owner`, if given). */
   idle(owner?: object): Promise<void>;
 }
 
 export function createOperationTable(maxActive: number): OperationTable {
   const active = new Map<string, Operation>();
+  /** One object for each answer that is owed. */
+  const owed = new Set<{ owner: object }>();
   const heldOwners = new WeakSet<object>();
   let waiters: { owner: object | undefined; resolve: () => void }[] = [];
   let stopping = false;
 
   const isIdle = (owner: object | undefined): boolean => {
-    if (owner === undefined) return active.size === 0;
+    if (owner === undefined) return active.size + owed.size === 0;
     for (const operation of active.values()) if (operation.owner === owner) return false;
+    for (const answer of owed) if (answer.owner === owner) return false;
     return true;
+  };
+  const wakeWaiters = (): void => {
+    if (waiters.length === 0) return;
+    const ready = waiters.filter((waiter) => isIdle(waiter.owner));
+    waiters = waiters.filter((waiter) => !ready.includes(waiter));
+    for (const waiter of ready) waiter.resolve();
   };
 
   return {
@@ -67,10 +78,7 @@ export function createOperationTable(maxActive: number): OperationTable {
     },
     remove(id) {
       active.delete(id);
-      if (waiters.length === 0) return;
-      const ready = waiters.filter((waiter) => isIdle(waiter.owner));
-      waiters = waiters.filter((waiter) => !ready.includes(waiter));
-      for (const waiter of ready) waiter.resolve();
+      wakeWaiters();
     },
     ids: () => [...active.keys()],
     cancel(id) {
@@ -92,6 +100,14 @@ export function createOperationTable(maxActive: number): OperationTable {
       for (const operation of active.values()) operation.work.cancel();
     },
     isStopping: () => stopping,
+    owe(owner) {
+      const answer = { owner };
+      owed.add(answer);
+      return () => {
+        owed.delete(answer);
+        wakeWaiters();
+      };
+    },
     idle(owner) {
       if (isIdle(owner)) return Promise.resolve();
       return new Promise((resolve) => waiters.push({ owner, resolve }));

@@ -126,7 +126,7 @@ export class ProcessRun implements RunningProcess, LaunchEvents {
   }
 
   pause(): void {
-    if (this.#isPaused || this.#isReadingOn()) return;
+    if (this.#isPaused || this.#isReadingOn() || this.#isSettled) return;
     this.#isPaused = true;
     this.#child?.pause();
     this.#linger?.pause();

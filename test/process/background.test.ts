@@ -44,6 +44,15 @@ describe('background processes', () => {
   });
 });
 
+describe('a settled process', () => {
+  it('is not held back any more', async () => {
+    const running = run(shell('(sleep .7; head -c 1000000 /dev/zero) & echo $!'));
+    const { stdout } = await running.end;
+    running.process.pause();
+    await until(() => !isAlive(Number(stdout)));
+  });
+});
+
 describe('createLingeringChildren()', () => {
   it('closes the pipes of the oldest when there are too many, and forgets what ended', () => {
     const closed: number[] = [];

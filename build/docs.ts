@@ -7,6 +7,8 @@ import type { GenericSchema } from 'valibot';
 import { ERRORS, type ErrorArea } from '../src/protocol/errors.ts';
 import { ProcessEvidenceSchema } from '../src/protocol/evidence.ts';
 import { ExecParamsSchema } from '../src/protocol/exec-params.ts';
+import { FilesystemOutcomeSchema } from '../src/protocol/file-outcome.ts';
+import { FilesystemParamsSchema } from '../src/protocol/filesystem-params.ts';
 import * as replies from '../src/protocol/replies.ts';
 import { RequestSchema } from '../src/protocol/request.ts';
 import * as results from '../src/protocol/results.ts';
@@ -24,6 +26,8 @@ export const SCHEMAS: Readonly<Record<string, GenericSchema>> = {
   'health.result': results.HealthResultSchema,
   'process.exec.params': ExecParamsSchema,
   'process.exec.result': results.ExecResultSchema,
+  'filesystem.execute.params': FilesystemParamsSchema,
+  'filesystem.execute.result': results.FilesystemResultSchema,
   'cancel.params': CancelParamsSchema,
   'cancel.result': results.CancelResultSchema,
   'shutdown.params': IgnoredParamsSchema,
@@ -36,6 +40,7 @@ export const SCHEMAS: Readonly<Record<string, GenericSchema>> = {
   'process.terminal': replies.TerminalEventSchema,
   'transport.error': replies.TransportErrorSchema,
   evidence: ProcessEvidenceSchema,
+  'filesystem.outcome': FilesystemOutcomeSchema,
 };
 
 const AREAS: Readonly<Record<ErrorArea, string>> = {

@@ -74,8 +74,8 @@ const fs: Command = {
       does: 'print accepted and the response with the outcome',
     },
     {
-      command: `burrow client fs files_list '{"dirPath":"/srv","maxDepth":0}'`,
-      does: 'list one directory',
+      command: `burrow client fs files_list '{"dirPath":"/srv","maxDepth":1}'`,
+      does: 'list a directory and the ones in it',
     },
   ],
   run: ({ positionals: [tool = '', text = ''], system }) =>

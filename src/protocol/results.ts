@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { GATEWAY_NAME } from './defaults.ts';
 import { ProcessEvidenceSchema } from './evidence.ts';
+import { FilesystemOutcomeSchema } from './file-outcome.ts';
 
 export const HelloResultSchema = v.looseObject({
   name: v.literal(GATEWAY_NAME),
@@ -21,6 +22,13 @@ export const ExecResultSchema = v.looseObject({
   operationId: v.string(),
   replay: v.boolean(),
   outcome: ProcessEvidenceSchema,
+  journaled: v.optional(v.literal(false)),
+});
+
+export const FilesystemResultSchema = v.looseObject({
+  operationId: v.string(),
+  replay: v.boolean(),
+  outcome: FilesystemOutcomeSchema,
   journaled: v.optional(v.literal(false)),
 });
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { SCHEMAS } from '../../build/docs.ts';
+import { FILESYSTEM_TOOLS } from '../../src/filesystem/filesystem.ts';
 import * as defaults from '../../src/protocol/defaults.ts';
 import { sha256Hex } from '../../src/protocol/digest.ts';
 import { parseReply } from '../../src/protocol/envelopes.ts';
@@ -59,11 +60,33 @@ describe('docs/protocol.md', () => {
     const evidences = answers
       .map(({ body }) => JSON.parse(body))
       .map((value) => value.evidence ?? value.result?.outcome);
-    const found = evidences.filter((evidence) => evidence !== undefined);
+    const found = evidences.filter((evidence) => evidence?.type === 'process.result');
     expect(found).toHaveLength(2);
     for (const evidence of found) {
       expect(evidence.stdoutDigest).toBe(sha256Hex(evidence.stdout));
       expect(evidence.stderrDigest).toBe(sha256Hex(evidence.stderr));
+    }
+  });
+
+  it('shows true fingerprints of filesystem outcomes', () => {
+    const found = answers.filter(({ body }) => body.includes('"resultFingerprint"'));
+    expect(found.length).toBeGreaterThan(7);
+    for (const { body } of found) {
+      const { resultFingerprint, execution, ...before } = JSON.parse(body).result.outcome;
+      expect(execution.kind).toBe('gateway');
+      expect(sha256Hex(JSON.stringify(before)).slice(0, 16)).toBe(resultFingerprint);
+    }
+  });
+
+  it('describes the seven filesystem tools, each with a sample', () => {
+    const part = text.slice(text.indexOf('### filesystem.execute\n')).split('\n### ')[0] ?? '';
+    const described = [...part.matchAll(/^#### (files_[a-z]+)$/gm)].map(([, tool = '']) => tool);
+    expect(described.toSorted()).toEqual(FILESYSTEM_TOOLS.toSorted());
+    for (const tool of FILESYSTEM_TOOLS) {
+      expect(part).toContain(
+        `"method":"filesystem.execute","params":{"operationId":"${tool}","tool":"${tool}"`,
+      );
+      expect(part).toContain(`"outcome":{"tool":"${tool}","ok":true`);
     }
   });
 
@@ -74,7 +97,7 @@ describe('docs/protocol.md', () => {
       `${method}.result`,
     ]);
     const envelopes = Object.keys(SCHEMAS).filter(
-      (name) => !['request', 'evidence', ...parts].includes(name),
+      (name) => !['request', 'evidence', 'filesystem.outcome', ...parts].includes(name),
     );
     expect(headingsOf('Answers and events').toSorted()).toEqual(envelopes.toSorted());
   });
@@ -108,7 +131,9 @@ describe('docs/protocol.md', () => {
   it('names only error codes that exist', () => {
     const codes = [...text.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map(([, code = '']) => code);
     expect(codes.length).toBeGreaterThan(10);
-    for (const code of codes) expect(ERRORS).toHaveProperty(code);
+    for (const code of codes) {
+      if (!FILESYSTEM_TOOLS.includes(code)) expect(ERRORS).toHaveProperty(code);
+    }
   });
 
   it('links only to headings and files that exist', () => {

@@ -3,7 +3,7 @@
 
 import { requestDigest } from '../protocol/digest.ts';
 import { encodeFailure, encodeOutcomeResponse, type Frame } from '../protocol/envelopes.ts';
-import { BurrowError } from '../protocol/errors.ts';
+import { BurrowError, isBurrowError } from '../protocol/errors.ts';
 import { outcomeBudgetBytes } from '../protocol/frame.ts';
 import type { Request } from '../protocol/request.ts';
 import type { Log } from '../support/log.ts';
@@ -103,14 +103,9 @@ async function replay(work: PreparedWork, identified: Identified, deps: Executor
     if (fitted.status === 'too_large') throw new BurrowError('output_frame_too_large', { operationId });
     connection.send(response(identified, fitted.json, { replay: true, journaled: true }));
   } catch (error) {
-    if (!(error instanceof BurrowError))
-      deps.log.error(`internal_error: cannot replay an operation: ${String(error)}`);
-    connection.send(
-      encodeFailure(
-        idJson,
-        error instanceof BurrowError ? error : new BurrowError('internal_error', { operationId }, error),
-      ),
-    );
+    if (!isBurrowError(error)) deps.log.error(`internal_error: cannot replay an operation: ${String(error)}`);
+    const known = isBurrowError(error) ? error : new BurrowError('internal_error', { operationId }, error);
+    connection.send(encodeFailure(idJson, known));
   } finally {
     settled();
   }

@@ -39,9 +39,8 @@ export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gatew
 
   const health = (): object => {
     const journal = deps.journal.status();
-    const ok = journal.state === 'ok' && journal.warnings.length === 0;
     return {
-      status: operations.isStopping() ? 'stopping' : ok ? 'ok' : 'degraded',
+      status: operations.isStopping() ? 'stopping' : journal.state,
       activeOperations: operations.ids(),
       uptimeMs: Math.round(deps.clock.monotonicMs() - startedAtMs),
       journal,

@@ -124,7 +124,7 @@ const raw: Command = {
     });
     return finishUnlessInterrupted(
       inputEnded.then(() => EXIT.done),
-      { interruption, stop },
+      { interruption, stop, system },
     );
   },
 };

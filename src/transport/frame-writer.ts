@@ -4,6 +4,7 @@
 
 import type { Writable } from 'node:stream';
 import type { Frame } from '../protocol/envelopes.ts';
+import { releaseBytes } from '../support/release-bytes.ts';
 
 /** Beyond this much unsent text the work that writes is held back, so that its children block on their pipes. */
 const SATURATED_CHARACTERS = 1024 * 1024;
@@ -13,7 +14,7 @@ const OVERFULL_CHARACTERS = 16 * 1024 * 1024;
 const JOIN_BELOW_CHARACTERS = 16 * 1024;
 /** Holds the frame of a full pipe read (64 KiB) of text with some escapes. */
 const SCRATCH_BYTES = 96 * 1024;
-/** More scratch buffers than this are left to the garbage collector: 1.5 MiB are kept at most. */
+/** More scratch buffers than this are freed: 1.5 MiB are kept at most. */
 const MAX_SCRATCH_BUFFERS = 16;
 
 export interface FrameWriter {
@@ -58,6 +59,7 @@ export function createFrameWriter(output: Writable, events: FrameWriterEvents): 
     const end = parts.reduce((offset, part) => offset + put(part, buffer, offset), 0);
     output.write(buffer.subarray(0, end), () => {
       if (isScratch && scratch.length < MAX_SCRATCH_BUFFERS) scratch.push(buffer);
+      else releaseBytes(buffer);
       account(-characters);
     });
   };

@@ -5,6 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Gateway } from '../gateway/gateway.ts';
 import { MAX_FRAME_BYTES } from '../protocol/defaults.ts';
 import { createLineSplitter } from '../protocol/json-lines.ts';
+import { releaseBytes } from '../support/release-bytes.ts';
 import { createFrameWriter } from './frame-writer.ts';
 
 export interface StdioStreams {
@@ -39,7 +40,11 @@ export function serveStdio(gateway: Gateway, { input, output }: StdioStreams): S
   });
 
   const ended = new Promise<'input_ended' | 'output_closed'>((resolve) => {
-    input.on('data', (chunk: Buffer) => lines.push(chunk));
+    input.on('data', (chunk: Buffer) => {
+      lines.push(chunk);
+      // Every line of it was taken by now; a skipped line of any length must not pile up until memory is short.
+      releaseBytes(chunk);
+    });
     const finish = (): void => {
       lines.end();
       session.idle().then(

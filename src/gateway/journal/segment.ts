@@ -29,7 +29,8 @@ export class Segment {
   async read(offsetBytes: number, lengthBytes: number): Promise<Buffer | undefined> {
     this.#readers += 1;
     try {
-      const buffer = Buffer.allocUnsafe(lengthBytes);
+      // Memory of its own, so that the reader can free it.
+      const buffer = Buffer.allocUnsafeSlow(lengthBytes);
       let filled = 0;
       while (filled < lengthBytes) {
         const count = await this.#files.read(this.fd, buffer.subarray(filled), offsetBytes + filled);

@@ -2,6 +2,7 @@
 // be read back line by line, by offset. It is only ever replaced whole: temporary file, flush, rename, flush of the name.
 import { constants } from 'node:fs';
 import type { Clock } from '../../../support/clock.ts';
+import { releaseBytes } from '../../../support/release-bytes.ts';
 import type { Entry } from '../entry-index.ts';
 import { ignoreFailure, type JournalFs, writeFully } from '../journal-fs.ts';
 import { type Location, Segment } from '../segment.ts';
@@ -57,7 +58,10 @@ async function writeEntries(
   let parts: Buffer[] = [FOLDED_HEAD];
   let partsBytes = FOLDED_HEAD.length;
   const flush = async (): Promise<void> => {
-    await writeFully(deps.files, segment.fd, Buffer.concat(parts), segment.sizeBytes);
+    const bytes = Buffer.concat(parts);
+    for (const part of parts) releaseBytes(part);
+    await writeFully(deps.files, segment.fd, bytes, segment.sizeBytes);
+    releaseBytes(bytes);
     segment.sizeBytes += partsBytes;
     parts = [];
     partsBytes = 0;
@@ -70,6 +74,8 @@ async function writeEntries(
     const result = await readResult(entry);
     if (result === undefined) continue;
     const line = encodeEntry(entry, result, deps.clock);
+    // The line it was read from: a fold passes all outcomes through memory, one after another.
+    if (typeof result !== 'string') releaseBytes(Buffer.from(result.buffer));
     if (locations.size > 0) push(Buffer.from(',\n'));
     locations.set(entry, { segment, offsetBytes: segment.sizeBytes + partsBytes, lengthBytes: line.length });
     push(line);

@@ -1,6 +1,7 @@
 // Bytes in, lines out: splits on the byte 0x0A alone, so text is never decoded before a line is whole.
 // Holds at most one unfinished line of `maxLineBytes`; a longer one is reported once and skipped, never collected.
 
+import { releaseBytes } from '../support/release-bytes.ts';
 import { MAX_FRAME_BYTES, MAX_OVERSIZED_HEAD_BYTES } from './defaults.ts';
 
 const NEWLINE = 0x0a;
@@ -40,6 +41,7 @@ export function createLineSplitter(options: LineSplitterOptions): LineSplitter {
       const roomyBytes = Math.min(maxContentBytes, Math.max(FIRST_PENDING_BYTES, bytes * 2));
       const grown = Buffer.allocUnsafeSlow(Math.max(bytes, roomyBytes));
       pending?.copy(grown, 0, 0, pendingBytes);
+      if (pending !== undefined) releaseBytes(pending);
       pending = grown;
     }
     part.copy(pending, pendingBytes);

@@ -9,8 +9,18 @@ import { gatewayJournal } from './gateway-journal.ts';
 import { gatewayOutput } from './gateway-output.ts';
 import { gatewayStart } from './gateway-start.ts';
 import { gatewayThroughput } from './gateway-throughput.ts';
+import { octonodeProcesses } from './octonode-processes.ts';
+import { octonodeWorker } from './octonode-worker.ts';
 
-const BENCHES: Bench[] = [gatewayStart, gatewayThroughput, gatewayJournal, gatewayOutput, filesystem];
+const BENCHES: Bench[] = [
+  gatewayStart,
+  gatewayThroughput,
+  gatewayJournal,
+  gatewayOutput,
+  filesystem,
+  octonodeProcesses,
+  octonodeWorker,
+];
 const MAX_ATTEMPTS = 3;
 
 const args = process.argv.slice(2);

@@ -72,6 +72,9 @@ export function startDaemon(options: DaemonOptions = {}): Daemon {
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
   const envelopes: Envelope[] = [];
   const watchers = new Set<() => void>();
+  child.stdout?.once('close', () => {
+    for (const watcher of watchers) watcher();
+  });
   readLines(child, (line) => {
     envelopes.push(parseLine(line));
     for (const watcher of watchers) watcher();
@@ -96,10 +99,10 @@ export function startDaemon(options: DaemonOptions = {}): Daemon {
           stop();
           return resolve(envelope);
         }
+        if (child.stdout?.closed === true) fail('Output ended');
       };
       const patience = setTimeout(() => fail(`${PATIENCE_MS} ms went by`), PATIENCE_MS);
       watchers.add(look);
-      child.stdout?.once('close', () => fail('Output ended'));
       look();
     });
   const answer: Daemon['answer'] = (id) =>

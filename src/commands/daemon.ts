@@ -77,22 +77,26 @@ async function runDaemon({ flags, system }: Call): Promise<number> {
   return EXIT.done;
 }
 
-/** Ends what runs, answers it, and folds the journal; gives up on a peer that does not read in time. */
+/** Ends what runs, answers it, brings out its spans and folds the journal; gives up on a peer that does not read in time. */
 async function finish(
-  { gateway, journal }: LocalGateway,
+  { gateway, journal, telemetry }: LocalGateway,
   server: StdioServer,
   system: System,
 ): Promise<void> {
   const limit = new Promise<'late'>((resolve) => {
     system.clock.startTimer(STOP_LIMIT_MS - LAST_WORDS_MS, () => resolve('late'), { background: true });
   });
-  const outcome = await Promise.race([gateway.stop().then(() => server.flushed()), limit]);
+  const stopped = gateway.stop();
+  // Of the time that the last words leave, so that a collector that does not answer cannot delay the end.
+  const exported = Promise.race([stopped.then(() => telemetry.close()), limit]);
+  const outcome = await Promise.race([stopped.then(() => server.flushed()), limit]);
   // What is still queued is lost to a peer that does not read; the process must not wait for it.
   if (outcome === 'late') system.stdout.destroy();
   const lastWords = new Promise<void>((resolve) => {
     system.clock.startTimer(LAST_WORDS_MS, resolve, { background: true });
   });
   await Promise.race([journal.close(), lastWords]);
+  await exported;
 }
 
 interface StopSignal {

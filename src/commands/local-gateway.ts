@@ -6,6 +6,7 @@ import { type Journal, type JournalOptions, openJournal } from '../gateway/journ
 import { createChildEnvironment, createProcessDeps, runProcess } from '../process/process.ts';
 import { DEFAULT_MAX_ACTIVE_OPERATIONS } from '../protocol/defaults.ts';
 import type { Log } from '../support/log.ts';
+import { createTelemetry, readHostTelemetry, type Telemetry } from '../telemetry/telemetry.ts';
 import { VERSION } from '../version.ts';
 import { createLazyFilesystem } from './lazy-filesystem.ts';
 import type { System } from './system.ts';
@@ -20,6 +21,7 @@ export interface LocalGatewayOptions {
 export interface LocalGateway {
   gateway: Gateway;
   journal: Journal;
+  telemetry: Telemetry;
 }
 
 export async function createLocalGateway(
@@ -31,12 +33,18 @@ export async function createLocalGateway(
   const journal = await openJournal({ location: options.journal }, { clock, log });
   const deps = createProcessDeps(clock);
   const stateDirectory = options.journal.kind === 'directory' ? options.journal.path : undefined;
+  const telemetry = createTelemetry(
+    { clock, log, readFile: async (path) => (await import('node:fs/promises')).readFile(path) },
+    { serviceVersion: VERSION, host: readHostTelemetry(system.env, log) },
+  );
   const gateway = createGateway(
     {
       clock,
       log,
       version: VERSION,
       journal,
+      telemetry,
+      gatewayId: system.env['BURROW_GATEWAY_ID'] || 'local',
       cwd: system.cwd,
       childEnvironment: createChildEnvironment(system.env),
       startProcess: (request, events, redaction) =>
@@ -52,5 +60,5 @@ export async function createLocalGateway(
       onShutdownRequest: options.onShutdownRequest ?? (() => {}),
     },
   );
-  return { gateway, journal };
+  return { gateway, journal, telemetry };
 }

@@ -7,6 +7,7 @@ import { BurrowError, isBurrowError } from '../protocol/errors.ts';
 import { outcomeBudgetBytes } from '../protocol/frame.ts';
 import type { Request } from '../protocol/request.ts';
 import type { Log } from '../support/log.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Connection } from './connection.ts';
 import { type FilesystemOperationDeps, prepareFilesystem } from './filesystem-operation.ts';
 import type { Journal } from './journal/journal.ts';
@@ -18,6 +19,9 @@ export interface ExecutorDeps extends ProcessOperationDeps, FilesystemOperationD
   journal: Journal;
   operations: OperationTable;
   log: Log;
+  telemetry: Pick<Telemetry, 'startOperation'>;
+  /** What spans name as their target where a connection does not say better. */
+  gatewayId: string;
 }
 
 /** Throws a BurrowError for a method that is not known or a request that is refused before it starts; everything later is answered on the connection. */
@@ -77,13 +81,24 @@ function start(work: PreparedWork, identified: Identified, deps: ExecutorDeps): 
       end(frame(journaled)),
     );
 
+  const span = deps.telemetry.startOperation({
+    ...work.span,
+    target: connection.secure?.gatewayId ?? deps.gatewayId,
+    operationId,
+    traceContext: work.traceContext,
+  });
   const running = work.start({
     operationId,
     idJson,
     connection,
-    complete: (outcomeJson) =>
-      record(outcomeJson, (journaled) => response(identified, outcomeJson, { replay: false, journaled })),
-    completeUndeliverable: (outcomeJson, error) => record(outcomeJson, () => encodeFailure(idJson, error)),
+    complete(outcomeJson, failed) {
+      span.end(failed);
+      record(outcomeJson, (journaled) => response(identified, outcomeJson, { replay: false, journaled }));
+    },
+    completeUndeliverable(outcomeJson, error) {
+      span.end(true);
+      record(outcomeJson, () => encodeFailure(idJson, error));
+    },
     refuse: (error) => end(encodeFailure(idJson, error)),
   });
   if (!ended)

@@ -5,7 +5,11 @@ import type { FilesystemRequest } from '../filesystem/filesystem.ts';
 import { encodeAccepted } from '../protocol/envelopes.ts';
 import { BurrowError } from '../protocol/errors.ts';
 import { fitFileOutcomeJson } from '../protocol/file-outcome.ts';
-import { type FilesystemParams, parseFilesystemParams } from '../protocol/filesystem-params.ts';
+import {
+  FILESYSTEM_TOOL_NAMES,
+  type FilesystemParams,
+  parseFilesystemParams,
+} from '../protocol/filesystem-params.ts';
 import { outcomeBudgetBytes } from '../protocol/frame.ts';
 import type { Request } from '../protocol/request.ts';
 import type { Log } from '../support/log.ts';
@@ -33,6 +37,12 @@ export function prepareFilesystem(request: Request, deps: FilesystemOperationDep
   return {
     operationId: params.operationId,
     carriesProtectedValues: false,
+    span: {
+      kind: 'filesystem.execute',
+      // A name that is not ours can be any text.
+      tool: FILESYSTEM_TOOL_NAMES.includes(params.tool) ? params.tool : 'unknown',
+    },
+    traceContext: params.traceContext,
     start: (ticket) => startTool(params, ticket, deps),
     refit: (outcomeJson, maxBytes) => ({ status: 'fits', json: fitFileOutcomeJson(outcomeJson, maxBytes) }),
   };
@@ -67,5 +77,6 @@ async function runTool(
     return ticket.refuse(new BurrowError('internal_error', { operationId }, error));
   }
   const budgetBytes = outcomeBudgetBytes(connection.maxFrameBytes, idJson, operationId);
-  ticket.complete(fitFileOutcomeJson(json, budgetBytes));
+  const outcomeJson = fitFileOutcomeJson(json, budgetBytes);
+  ticket.complete(outcomeJson, !outcomeJson.startsWith(`{"tool":${JSON.stringify(params.tool)},"ok":true,`));
 }

@@ -8,7 +8,9 @@ import { encodeFailure, encodeResult } from '../protocol/envelopes.ts';
 import { BurrowError, isBurrowError } from '../protocol/errors.ts';
 import { parseRequest, type Request, recoverId } from '../protocol/request.ts';
 import { parseCancelParams } from '../protocol/simple-params.ts';
+import { parseTelemetryParams } from '../protocol/telemetry-params.ts';
 import type { Log } from '../support/log.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Connection, Session, TransportName } from './connection.ts';
 import { createExecutor, type ExecutorDeps } from './executor.ts';
 import { MAX_RUNNING_TOOLS } from './filesystem-operation.ts';
@@ -18,6 +20,7 @@ import { createTurns } from './turns.ts';
 export interface GatewayDeps extends Omit<ExecutorDeps, 'operations' | 'fileTurns'> {
   log: Log;
   version: string;
+  telemetry: Telemetry;
 }
 
 export interface GatewayOptions {
@@ -44,7 +47,7 @@ export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gatew
       activeOperations: operations.ids(),
       uptimeMs: Math.round(deps.clock.monotonicMs() - startedAtMs),
       journal,
-      telemetry: { enabled: false },
+      telemetry: deps.telemetry.health(),
     };
   };
 
@@ -57,6 +60,10 @@ export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gatew
           return connection.send(encodeResult(request.idJson, health()));
         case 'cancel':
           return connection.send(encodeResult(request.idJson, cancel(request.params, operations)));
+        case 'telemetry.configure':
+          return connection.send(
+            encodeResult(request.idJson, configureTelemetry(request.params, deps.telemetry)),
+          );
         case 'shutdown':
           connection.send(
             encodeResult(request.idJson, { stopping: true, activeOperations: operations.ids() }),
@@ -100,6 +107,12 @@ function cancel(params: Record<string, unknown>, operations: OperationTable): ob
   const parsed = parseCancelParams(params);
   if (parsed.status === 'invalid') throw parsed.error;
   return { operationId: parsed.value.operationId, cancelling: operations.cancel(parsed.value.operationId) };
+}
+
+function configureTelemetry(params: Record<string, unknown>, telemetry: Telemetry): object {
+  const parsed = parseTelemetryParams(params);
+  if (parsed.status === 'invalid') throw parsed.error;
+  return telemetry.configure(parsed.value);
 }
 
 /** The dispatcher is one of the three places where the unforeseen becomes `internal_error`. */

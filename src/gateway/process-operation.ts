@@ -46,6 +46,8 @@ export function prepareProcess(
   return {
     operationId: params.operationId,
     carriesProtectedValues,
+    span: { kind: 'process.exec', tool: params.mode },
+    traceContext: params.traceContext,
     start: (ticket) => startProcess({ params, protectedValues }, ticket, deps),
     refit: refitOutcomeJson,
   };
@@ -75,7 +77,7 @@ function startProcess(execution: Execution, ticket: Ticket, deps: ProcessOperati
         return ticket.completeUndeliverable(JSON.stringify(withoutText(evidence)), error);
       }
       connection.send(encodeTerminal({ operationIdJson, seq: seq + 1, outcomeJson: fitted.json }));
-      ticket.complete(fitted.json);
+      ticket.complete(fitted.json, evidence.exitCode !== 0 || evidence.cancelled || evidence.timedOut);
     },
     onRefused: (error) => ticket.refuse(refusal(error, operationId, redaction)),
   };

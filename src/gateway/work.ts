@@ -3,6 +3,8 @@
 
 import type { BurrowError } from '../protocol/errors.ts';
 import type { FittedOutcome } from '../protocol/frame.ts';
+import type { TraceContext } from '../protocol/trace-context.ts';
+import type { OperationSpan } from '../telemetry/telemetry.ts';
 import type { Connection } from './connection.ts';
 
 /** A validated request that has not started. */
@@ -10,6 +12,9 @@ export interface PreparedWork {
   /** As given; null means derived from the digest. */
   operationId: string | null;
   carriesProtectedValues: boolean;
+  /** How a span names the work: never with a text of the request. */
+  span: Pick<OperationSpan, 'kind' | 'tool'>;
+  traceContext: TraceContext | null;
   start(ticket: Ticket): RunningWork;
   /** A recorded outcome of this kind for a frame that may be smaller than the one it was made for. */
   refit(outcomeJson: string, maxBytes: number): FittedOutcome;
@@ -27,8 +32,8 @@ export interface Ticket {
   operationId: string;
   idJson: string;
   connection: Connection;
-  /** Journals the outcome, then answers with it. */
-  complete(outcomeJson: string): void;
+  /** Journals the outcome, then answers with it. `failed`: for the span alone. */
+  complete(outcomeJson: string, failed: boolean): void;
   /** Journals the outcome for replay although no frame can carry it, then answers with the error. */
   completeUndeliverable(outcomeJson: string, error: BurrowError): void;
   /** The work never started: answers with the error, nothing is journalled. */

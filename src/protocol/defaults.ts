@@ -22,6 +22,15 @@ export const MAX_ISSUE_PATH_BYTES = 256;
 export const MAX_TRACESTATE_CHARACTERS = 512;
 export const MAX_TRACESTATE_MEMBERS = 32;
 
+export const MAX_TELEMETRY_ENDPOINT_CHARACTERS = 2_048;
+export const MAX_TELEMETRY_HEADERS = 64;
+/** Names and values of all headers together. */
+export const MAX_TELEMETRY_HEADER_CHARACTERS = 16_384;
+/** Ended spans that wait for the collector; more are dropped and counted. */
+export const MAX_QUEUED_SPANS = 2_048;
+/** At a stop, for the spans that wait. */
+export const TELEMETRY_FLUSH_MS = 2_000;
+
 export const DEFAULT_TIMEOUT_MS = 30_000;
 export const DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024;
 /** From SIGTERM to SIGKILL when an operation is cancelled or out of time. */

@@ -7,6 +7,17 @@ import { paramsError } from './issues.ts';
 import { OperationIdSchema } from './params-text.ts';
 import { type TraceContext, TraceContextSchema, toTraceContext } from './trace-context.ts';
 
+/** The tools that exist, by the names they have in requests. */
+export const FILESYSTEM_TOOL_NAMES: readonly string[] = [
+  'files_read',
+  'files_inspect',
+  'files_list',
+  'files_find',
+  'files_search',
+  'files_write',
+  'files_edit',
+];
+
 export interface FilesystemParams {
   /** Null: derived from the request digest. */
   operationId: string | null;

@@ -6,6 +6,7 @@ import { frameText } from '../../src/protocol/envelopes.ts';
 import { sealFileOutcome } from '../../src/protocol/file-outcome.ts';
 import { systemClock } from '../../src/support/clock.ts';
 import { silentLog } from '../../src/support/log.ts';
+import { noTelemetry } from '../telemetry/no-telemetry.ts';
 
 type Json = Record<string, unknown>;
 interface Wire {
@@ -51,6 +52,8 @@ async function startGateway(run: RunTool = answersAtOnce, maxFrameBytes = 64 * 1
       log: silentLog,
       version: '0',
       journal,
+      telemetry: noTelemetry,
+      gatewayId: 'here',
       cwd: '/',
       childEnvironment: () => ({}),
       startProcess: () => {

@@ -7,11 +7,22 @@ const MAY_IMPORT: Record<string, string[]> = {
   protocol: ['support'],
   process: ['protocol', 'support'],
   filesystem: ['protocol', 'support'],
-  gateway: ['process', 'filesystem', 'protocol', 'support'],
+  telemetry: ['protocol', 'support'],
+  gateway: ['process', 'filesystem', 'telemetry', 'protocol', 'support'],
   transport: ['gateway', 'protocol', 'support'],
   client: ['gateway', 'process', 'protocol', 'support'],
   octonode: ['process', 'support'],
-  commands: ['client', 'filesystem', 'gateway', 'octonode', 'process', 'protocol', 'support', 'transport'],
+  commands: [
+    'client',
+    'filesystem',
+    'gateway',
+    'octonode',
+    'process',
+    'protocol',
+    'support',
+    'telemetry',
+    'transport',
+  ],
 };
 
 /** The files through which other folders enter; a folder that is not listed has no inside. */
@@ -19,6 +30,7 @@ const DOORS: Record<string, RegExp> = {
   'src/process/': /\/(process|launcher|environment|kill-tree|process-groups)\.ts$/,
   'src/filesystem/': /\/filesystem\.ts$/,
   'src/gateway/journal/': /\/journal\.ts$/,
+  'src/telemetry/': /\/telemetry\.ts$/,
   'src/octonode/sdk/': /\/sdk\.ts$/,
 };
 

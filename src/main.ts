@@ -6,6 +6,7 @@ import type { System } from './commands/system.ts';
 import { systemClock } from './support/clock.ts';
 
 function main(): void {
+  let awaitsStdout = true;
   const system: System = {
     env: process.env,
     cwd: currentDirectory(),
@@ -18,6 +19,9 @@ function main(): void {
     },
     get stderr() {
       return quietOnError(process.stderr);
+    },
+    abandonStdout() {
+      awaitsStdout = false;
     },
     clock: systemClock,
     onSignal(signal, handler) {
@@ -32,7 +36,10 @@ function main(): void {
     process.exit(1);
   });
   // In the binary as under Node.js, arguments start at 2.
-  runCli(process.argv.slice(2), system).then(exitWhenWritten, exitWhenWritten);
+  runCli(process.argv.slice(2), system).then(
+    (status) => exitWhenWritten(status, awaitsStdout),
+    () => exitWhenWritten(1, awaitsStdout),
+  );
 }
 
 /** A reader that goes away (`| head`) is no crash; commands that care watch for the stream's close. */
@@ -42,15 +49,15 @@ function quietOnError<T extends NodeJS.WriteStream>(stream: T): T {
 }
 
 /** Output on a pipe leaves asynchronously: what was written must be out before the process ends. */
-function exitWhenWritten(status: unknown): void {
-  const code = typeof status === 'number' ? status : 1;
+function exitWhenWritten(code: number, awaitsStdout: boolean): void {
   process.exitCode = code;
-  let open = 2;
+  const streams = awaitsStdout ? [process.stdout, process.stderr] : [process.stderr];
+  let open = streams.length;
   const done = (): void => {
     open -= 1;
     if (open === 0) process.exit(isOutputLost() ? 1 : code);
   };
-  for (const stream of [process.stdout, process.stderr]) {
+  for (const stream of streams) {
     if (!stream.writable) done();
     else stream.write('', done);
   }

@@ -79,6 +79,6 @@ export async function finishUnlessInterrupted(
   if (interruptedBy === undefined) return finished;
   const isStopped = await Promise.race([stop().then(() => true), interruption.second.then(() => false)]);
   // Given up: a reader that does not read is not waited for either.
-  if (!isStopped) system.stdout.destroy();
+  if (!isStopped) system.abandonStdout();
   return interruptedBy;
 }

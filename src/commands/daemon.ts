@@ -90,8 +90,7 @@ async function finish(
   // Of the time that the last words leave, so that a collector that does not answer cannot delay the end.
   const exported = Promise.race([stopped.then(() => telemetry.close()), limit]);
   const outcome = await Promise.race([stopped.then(() => server.flushed()), limit]);
-  // What is still queued is lost to a peer that does not read; the process must not wait for it.
-  if (outcome === 'late') system.stdout.destroy();
+  if (outcome === 'late') system.abandonStdout();
   const lastWords = new Promise<void>((resolve) => {
     system.clock.startTimer(LAST_WORDS_MS, resolve, { background: true });
   });

@@ -12,6 +12,8 @@ export interface System {
   stdin: Readable & { isTTY?: boolean };
   stdout: OutputStream;
   stderr: OutputStream;
+  /** Nobody reads stdout: what is queued there is lost, and the end does not wait for it. */
+  abandonStdout(): void;
   clock: Clock;
   /** The flag `--no-color` was given. */
   colourOff?: boolean;

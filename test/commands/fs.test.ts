@@ -31,6 +31,7 @@ async function run(args: string[], options: RunOptions = {}): Promise<Ran> {
     stdout: stdout.stream,
     stderr: stderr.stream,
     clock: systemClock,
+    abandonStdout() {},
     onSignal: () => () => {},
   });
   const bytes = stdout.bytes();

@@ -71,9 +71,8 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
         }
         return pending(message.pairingCode, challenge, options);
       }
-      // A text of the peer in a log: one line, and not a long one.
-      const text = (message.error.message ?? '').slice(0, 200);
-      return { status: 'refused', code: message.error.code.slice(0, 100), message: text };
+      const { code, message: text = '' } = message.error;
+      return { status: 'refused', code: printable(code), message: printable(text) };
     },
   };
 }
@@ -140,6 +139,11 @@ function refuseEarly(line: Buffer): AuthStep {
     status: 'unauthenticated',
     frame: encodeFailure(parsed.request.idJson, new BurrowError('unauthenticated')),
   };
+}
+
+/** A text of the peer for a log: not a long one, and nothing that a terminal would obey. */
+function printable(text: string): string {
+  return text.slice(0, 200).replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
 }
 
 function broken(code: 'invalid_auth_message' | 'unexpected_auth_message', message: string): AuthStep {

@@ -3,6 +3,7 @@
 // what is on record wins over what is configured, that a token makes trust once, and that a pin is never replaced.
 
 import { createIdentityKeys } from '../../protocol/auth.ts';
+import { loadCrypto } from '../../support/builtins.ts';
 import type { Clock } from '../../support/clock.ts';
 import { ConfigurationError } from '../../support/configuration-error.ts';
 import type { Log } from '../../support/log.ts';
@@ -118,7 +119,12 @@ function createPaired({ files, gatewayId }: PairingOptions, { clock, log }: Trus
   let identity = files.read(IDENTITY_FILE, NodeIdentitySchema);
   const now = (): string => new Date(clock.wallMs()).toISOString();
   const makeIdentity = async (): Promise<NodeIdentity> => {
-    const made = { version: 1 as const, nodeId: gatewayId, ...createIdentityKeys(), createdAt: now() };
+    const made = {
+      version: 1 as const,
+      nodeId: loadCrypto().randomUUID(),
+      ...createIdentityKeys(),
+      createdAt: now(),
+    };
     try {
       await files.write(IDENTITY_FILE, made);
     } catch (error) {

@@ -1,10 +1,13 @@
-// `burrow daemon`: the gateway as a long-lived process. Over standard input and output it ends when its input ends;
+// `burrow daemon`: the gateway as a long-lived process, on a line to its controller, on a unix socket, or else on standard
+// input and output, where it ends when its input ends. A configuration that cannot work is one line and status 78;
 // SIGTERM, SIGINT and `shutdown` stop it within three seconds, with terminal evidence for what it cancels.
 
 import { STOP_LIMIT_MS } from '../protocol/defaults.ts';
-import { type StdioServer, serveStdio } from '../transport/stdio.ts';
+import type { Log } from '../support/log.ts';
 import type { Call, Command } from './command.ts';
 import { UsageError } from './command.ts';
+import { NETWORK_FLAGS, planController, setting } from './daemon-network.ts';
+import { openServers, type Server } from './daemon-servers.ts';
 import { createLocalGateway, type LocalGateway } from './local-gateway.ts';
 import { EXIT, type System } from './system.ts';
 
@@ -14,7 +17,7 @@ const LAST_WORDS_MS = 500;
 export const daemonCommand: Command = {
   meta: {
     name: 'daemon',
-    description: 'Serve the gateway protocol: JSON lines on standard input and output',
+    description: 'Serve the gateway protocol: to a controller, on a socket, or on standard input and output',
   },
   args: {
     'state-dir': {
@@ -28,6 +31,7 @@ export const daemonCommand: Command = {
       valueHint: 'FILE',
       description: 'Keep completed outcomes in FILE instead',
     },
+    ...NETWORK_FLAGS,
     'max-operations': {
       type: 'string',
       valueHint: 'N',
@@ -45,14 +49,16 @@ export const daemonCommand: Command = {
       does: 'ask a gateway for its name and version',
     },
     {
-      command: 'burrow daemon --state-dir /var/lib/burrow',
-      does: 'replay completed operations also after a restart',
+      command:
+        'burrow daemon --state-dir /var/lib/burrow --controller tls://control.example --gateway-id host-1',
+      does: 'dial out to a controller and take its work',
     },
   ],
   run: runDaemon,
 };
 
-async function runDaemon({ flags, system }: Call): Promise<number> {
+async function runDaemon(call: Call): Promise<number> {
+  const { flags, system } = call;
   const { createConsoleLog } = await import('../support/console-log.ts');
   // The stream is opened by the first line that is logged: most starts have none.
   const stderr = { write: (text: string) => system.stderr.write(text) };
@@ -61,26 +67,46 @@ async function runDaemon({ flags, system }: Call): Promise<number> {
     level: logLevel(flags),
     journald: system.env['JOURNAL_STREAM'] !== undefined,
   });
+  try {
+    return await serve(call, log);
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== 'ConfigurationError') throw error;
+    system.stderr.write(`burrow: ${error.message}\n`);
+    return EXIT.configuration;
+  }
+}
+
+async function serve(call: Call, log: Log): Promise<number> {
+  const { flags, system } = call;
   const stop = createStopSignal(system);
+  const controller = await planController(call, log);
+  let servers: Server[] = [];
   const local = await createLocalGateway(system, {
-    journal: journalLocation(flags, system),
+    journal: journalLocation(call),
     log,
     ...maxOperations(flags),
     onShutdownRequest: () => stop.request('shutdown'),
+    gatewayId: controller?.gatewayId,
+    transportHealth: () => Object.assign({ ok: true }, ...servers.map((server) => server.health?.())),
   });
-  const server = serveStdio(local.gateway, { input: system.stdin, output: system.stdout });
-  const reason = await Promise.race([stop.requested, server.ended]);
+  const plan = { controller, socket: setting(call, 'socket') };
+  servers = await openServers(plan, local.gateway, { system, log });
+  const reason = await Promise.race([stop.requested, ...servers.map((server) => server.ended)]);
   // Everything is answered by now: a slow reader still gets it, for as long as nobody asks for the end.
-  if (reason === 'input_ended') await Promise.race([stop.requested, server.flushed()]);
+  if (reason === 'input_ended') await Promise.race([stop.requested, flushAll(servers)]);
   log.debug(`Stopping: ${reason}`);
-  await finish(local, server, system);
+  await finish(local, servers, system);
   return EXIT.done;
+}
+
+async function flushAll(servers: readonly Server[]): Promise<void> {
+  await Promise.all(servers.map((server) => server.flushed()));
 }
 
 /** Ends what runs, answers it, brings out its spans and folds the journal; gives up on a peer that does not read in time. */
 async function finish(
   { gateway, journal, telemetry }: LocalGateway,
-  server: StdioServer,
+  servers: readonly Server[],
   system: System,
 ): Promise<void> {
   const limit = new Promise<'late'>((resolve) => {
@@ -89,12 +115,13 @@ async function finish(
   const stopped = gateway.stop();
   // Of the time that the last words leave, so that a collector that does not answer cannot delay the end.
   const exported = Promise.race([stopped.then(() => telemetry.close()), limit]);
-  const outcome = await Promise.race([stopped.then(() => server.flushed()), limit]);
+  const outcome = await Promise.race([stopped.then(() => flushAll(servers)), limit]);
   if (outcome === 'late') system.abandonStdout();
   const lastWords = new Promise<void>((resolve) => {
     system.clock.startTimer(LAST_WORDS_MS, resolve, { background: true });
   });
-  await Promise.race([journal.close(), lastWords]);
+  const closed = Promise.all([journal.close(), ...servers.map((server) => server.close())]);
+  await Promise.race([closed, lastWords]);
   await exported;
 }
 
@@ -110,14 +137,11 @@ function createStopSignal(system: System): StopSignal {
   return { requested: promise, request: resolve };
 }
 
-function journalLocation(
-  flags: Call['flags'],
-  system: System,
-): Parameters<typeof createLocalGateway>[1]['journal'] {
-  const file = flags['journal-file'];
+function journalLocation(call: Call): Parameters<typeof createLocalGateway>[1]['journal'] {
+  const file = call.flags['journal-file'];
   if (typeof file === 'string' && file !== '') return { kind: 'file', path: file };
-  const directory = flags['state-dir'] ?? system.env['BURROW_GATEWAY_STATE_DIR'];
-  if (typeof directory === 'string' && directory !== '') return { kind: 'directory', path: directory };
+  const directory = setting(call, 'state-dir');
+  if (directory !== undefined) return { kind: 'directory', path: directory };
   return { kind: 'memory' };
 }
 

@@ -1,7 +1,7 @@
 // Wires a real gateway of this host: launcher, clock, journal, environment. Used by the daemon and by every command
 // that runs its own private gateway.
 
-import { createGateway, type Gateway } from '../gateway/gateway.ts';
+import { createGateway, type Gateway, type GatewayDeps } from '../gateway/gateway.ts';
 import { type Journal, type JournalOptions, openJournal } from '../gateway/journal/journal.ts';
 import { createChildEnvironment, createProcessDeps, runProcess } from '../process/process.ts';
 import { DEFAULT_MAX_ACTIVE_OPERATIONS } from '../protocol/defaults.ts';
@@ -16,6 +16,9 @@ export interface LocalGatewayOptions {
   log: Log;
   maxActiveOperations?: number;
   onShutdownRequest?: () => void;
+  /** The name of this host at its controller. */
+  gatewayId?: string | undefined;
+  transportHealth?: NonNullable<GatewayDeps['transportHealth']>;
 }
 
 export interface LocalGateway {
@@ -43,8 +46,9 @@ export async function createLocalGateway(
       log,
       version: VERSION,
       journal,
+      ...(options.transportHealth === undefined ? {} : { transportHealth: options.transportHealth }),
       telemetry,
-      gatewayId: system.env['BURROW_GATEWAY_ID'] || 'local',
+      gatewayId: options.gatewayId ?? (system.env['BURROW_GATEWAY_ID'] || 'local'),
       cwd: system.cwd,
       childEnvironment: createChildEnvironment(system.env),
       startProcess: (request, events, redaction) =>

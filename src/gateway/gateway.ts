@@ -21,6 +21,8 @@ export interface GatewayDeps extends Omit<ExecutorDeps, 'operations' | 'fileTurn
   log: Log;
   version: string;
   telemetry: Telemetry;
+  /** What the transports add to health: their fields, and whether all is well with them. */
+  transportHealth?: () => { ok: boolean };
 }
 
 export interface GatewayOptions {
@@ -42,12 +44,14 @@ export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gatew
 
   const health = (): object => {
     const journal = deps.journal.status();
+    const { ok, ...transports } = deps.transportHealth?.() ?? { ok: true };
     return {
-      status: operations.isStopping() ? 'stopping' : journal.state,
+      status: operations.isStopping() ? 'stopping' : ok ? journal.state : 'degraded',
       activeOperations: operations.ids(),
       uptimeMs: Math.round(deps.clock.monotonicMs() - startedAtMs),
       journal,
       telemetry: deps.telemetry.health(),
+      ...transports,
     };
   };
 

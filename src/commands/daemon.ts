@@ -4,6 +4,7 @@
 
 import { STOP_LIMIT_MS } from '../protocol/defaults.ts';
 import type { Log } from '../support/log.ts';
+import { keepHeapSmall } from '../support/small-heap.ts';
 import type { Call, Command } from './command.ts';
 import { UsageError } from './command.ts';
 import { NETWORK_FLAGS, planController, setting } from './daemon-network.ts';
@@ -78,6 +79,7 @@ async function runDaemon(call: Call): Promise<number> {
 
 async function serve(call: Call, log: Log): Promise<number> {
   const { flags, system } = call;
+  keepHeapSmall(system.clock);
   const stop = createStopSignal(system);
   const controller = await planController(call, log);
   let servers: Server[] = [];

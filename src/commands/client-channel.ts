@@ -11,11 +11,16 @@ export interface LocalChannel {
   open: OpenChannel;
   /** Cancels what runs and resolves when it is answered. */
   stop(): Promise<void>;
+  /** Brings out the spans of what ran. */
+  flush(): Promise<void>;
 }
 
 export async function openLocal(system: System): Promise<LocalChannel> {
-  const { gateway } = await createLocalGateway(system, { journal: { kind: 'memory' }, log: silentLog });
-  return { open: inProcess(gateway), stop: () => gateway.stop() };
+  const { gateway, telemetry } = await createLocalGateway(system, {
+    journal: { kind: 'memory' },
+    log: silentLog,
+  });
+  return { open: inProcess(gateway), stop: () => gateway.stop(), flush: () => telemetry.close() };
 }
 
 interface PrintingEvents {

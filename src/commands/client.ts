@@ -6,6 +6,7 @@ import { createGatewayClient, type GatewayClient } from '../client/client.ts';
 import { MAX_FRAME_BYTES } from '../protocol/defaults.ts';
 import { createLineSplitter } from '../protocol/json-lines.ts';
 import { finishUnlessInterrupted, openLocal, openPrinting, watchInterruption } from './client-channel.ts';
+import { telemetryCommand } from './client-telemetry.ts';
 import { type Call, type Command, type Flag, UsageError } from './command.ts';
 import { reportEnd } from './evidence-text.ts';
 import { EXIT, type System } from './system.ts';
@@ -26,6 +27,7 @@ export const clientCommand: Command = {
     exec: async () => exec,
     fs: async () => fs,
     cancel: async () => cancel,
+    telemetry: async () => telemetryCommand(ask, JSON_FLAG),
     shutdown: async () => simple('shutdown', 'Ask the gateway to stop'),
     raw: async () => raw,
   },
@@ -106,7 +108,7 @@ const raw: Command = {
     { command: 'burrow client raw < requests.jsonl', does: 'send a file of requests' },
   ],
   async run({ system }) {
-    const { open, stop } = await openLocal(system);
+    const { open, stop, flush } = await openLocal(system);
     const interruption = watchInterruption(system);
     const channel = openPrinting(open, system, {
       onHeld: (held) => (held ? system.stdin.pause() : system.stdin.resume()),
@@ -121,6 +123,7 @@ const raw: Command = {
     const inputEnded = once(system.stdin, 'end').then(async () => {
       lines.end();
       await channel.close();
+      await flush();
     });
     return finishUnlessInterrupted(
       inputEnded.then(() => EXIT.done),
@@ -145,14 +148,14 @@ async function ask(
   { flags, system }: Call,
   method: string,
   params: Record<string, unknown>,
+  pick: (result: Record<string, unknown>) => Record<string, unknown> = (result) => result,
 ): Promise<number> {
   const client: GatewayClient = createGatewayClient((await openLocal(system)).open);
   const answer = await client.call(method, params);
   await client.close();
   if (answer.status !== 'ok') return reportEnd(answer, system.stderr);
-  system.stdout.write(
-    flags['json'] === true ? `${JSON.stringify(answer.result)}\n` : fieldLines(answer.result),
-  );
+  const shown = pick(answer.result);
+  system.stdout.write(flags['json'] === true ? `${JSON.stringify(shown)}\n` : fieldLines(shown));
   return EXIT.done;
 }
 
@@ -169,7 +172,7 @@ async function printEnvelopes(
   system: System,
   request: { id: string; method: string; params: Record<string, unknown> },
 ): Promise<number> {
-  const { open, stop } = await openLocal(system);
+  const { open, stop, flush } = await openLocal(system);
   const interruption = watchInterruption(system);
   const answered = new Promise<string>((resolve) => {
     const channel = openPrinting(open, system, {
@@ -180,9 +183,10 @@ async function printEnvelopes(
     });
     channel.send(`${JSON.stringify(request)}\n`);
   });
-  const status = answered.then((text) =>
-    /^\{"type":"response","requestId":"[a-z]+","ok":true,/.test(text) ? EXIT.done : EXIT.unreachable,
-  );
+  const status = answered.then(async (text) => {
+    await flush();
+    return /^\{"type":"response","requestId":"[a-z]+","ok":true,/.test(text) ? EXIT.done : EXIT.unreachable;
+  });
   return finishUnlessInterrupted(status, { interruption, stop, system });
 }
 

@@ -2,26 +2,7 @@
 // behind when a person or a closed pipe asks for it.
 
 import type { Channel, OpenChannel } from '../client/channel.ts';
-import { inProcess } from '../client/in-process.ts';
-import { silentLog } from '../support/log.ts';
-import { createLocalGateway } from './local-gateway.ts';
 import { EXIT, type System } from './system.ts';
-
-export interface LocalChannel {
-  open: OpenChannel;
-  /** Cancels what runs and resolves when it is answered. */
-  stop(): Promise<void>;
-  /** Brings out the spans of what ran. */
-  flush(): Promise<void>;
-}
-
-export async function openLocal(system: System): Promise<LocalChannel> {
-  const { gateway, telemetry } = await createLocalGateway(system, {
-    journal: { kind: 'memory' },
-    log: silentLog,
-  });
-  return { open: inProcess(gateway), stop: () => gateway.stop(), flush: () => telemetry.close() };
-}
 
 interface PrintingEvents {
   onFrame?(text: string): void;

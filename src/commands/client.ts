@@ -5,11 +5,12 @@ import { once } from 'node:events';
 import { createGatewayClient, type GatewayClient } from '../client/client.ts';
 import { MAX_FRAME_BYTES } from '../protocol/defaults.ts';
 import { createLineSplitter } from '../protocol/json-lines.ts';
-import { finishUnlessInterrupted, openLocal, openPrinting, watchInterruption } from './client-channel.ts';
+import { finishUnlessInterrupted, openPrinting, watchInterruption } from './client-channel.ts';
 import { telemetryCommand } from './client-telemetry.ts';
 import { type Call, type Command, type Flag, UsageError } from './command.ts';
 import { reportEnd } from './evidence-text.ts';
 import { EXIT, type System } from './system.ts';
+import { runOnTargets, TARGET_FLAGS, type Target, targetHosts } from './target.ts';
 
 const JSON_FLAG: Record<string, Flag> = {
   json: { type: 'boolean', description: 'Print the result as one JSON line' },
@@ -41,6 +42,7 @@ const exec: Command = {
       description: 'The params of process.exec, as a JSON object',
       valueHint: 'JSON',
     },
+    ...TARGET_FLAGS,
   },
   examples: [
     {
@@ -52,11 +54,11 @@ const exec: Command = {
       does: 'see the evidence of a timeout',
     },
   ],
-  run: ({ positionals, system }) =>
-    printEnvelopes(system, {
+  run: (call) =>
+    printEnvelopes(call, {
       id: 'exec',
       method: 'process.exec',
-      params: parseObject(positionals[0] ?? '', `Quote it for the shell: '{"command":"date"}'`),
+      params: parseObject(call.positionals[0] ?? '', `Quote it for the shell: '{"command":"date"}'`),
     }),
 };
 
@@ -69,6 +71,7 @@ const fs: Command = {
       description: 'The arguments of the tool, as a JSON object',
       valueHint: 'JSON',
     },
+    ...TARGET_FLAGS,
   },
   examples: [
     {
@@ -80,20 +83,22 @@ const fs: Command = {
       does: 'list a directory and the ones in it',
     },
   ],
-  run: ({ positionals: [tool = '', text = ''], system }) =>
-    printEnvelopes(system, {
+  run: (call) => {
+    const [tool = '', text = ''] = call.positionals;
+    return printEnvelopes(call, {
       id: 'fs',
       method: 'filesystem.execute',
       params: {
         tool,
         arguments: parseObject(text, `Quote it for the shell: '{"filePath":"/etc/hostname"}'`),
       },
-    }),
+    });
+  },
 };
 
 const cancel: Command = {
   meta: { name: 'cancel', description: 'Cancel a running operation' },
-  args: { id: { type: 'positional', description: 'The operation id' }, ...JSON_FLAG },
+  args: { id: { type: 'positional', description: 'The operation id' }, ...JSON_FLAG, ...TARGET_FLAGS },
   examples: [
     { command: 'burrow client cancel build-42', does: 'ask for the end of operation build-42' },
     { command: 'burrow client cancel build-42 --json', does: 'print {"operationId","cancelling"}' },
@@ -103,39 +108,44 @@ const cancel: Command = {
 
 const raw: Command = {
   meta: { name: 'raw', description: 'Relay JSON lines: requests from stdin, envelopes to stdout' },
+  args: TARGET_FLAGS,
   examples: [
     { command: `echo '{"id":1,"method":"health"}' | burrow client raw`, does: 'send one line as it is' },
     { command: 'burrow client raw < requests.jsonl', does: 'send a file of requests' },
   ],
-  async run({ system }) {
-    const { open, stop, flush } = await openLocal(system);
-    const interruption = watchInterruption(system);
-    const channel = openPrinting(open, system, {
-      onHeld: (held) => (held ? system.stdin.pause() : system.stdin.resume()),
-    });
-    const lines = createLineSplitter({
-      maxLineBytes: MAX_FRAME_BYTES,
-      onLine: (line) => channel.send(`${line.toString()}\n`),
-      onOversized: () =>
-        system.stderr.write(`burrow: A line over ${MAX_FRAME_BYTES} bytes was not sent (frame_too_large)\n`),
-    });
-    system.stdin.on('data', (chunk: Buffer) => lines.push(chunk));
-    const inputEnded = once(system.stdin, 'end').then(async () => {
-      lines.end();
-      await channel.close();
-      await flush();
-    });
-    return finishUnlessInterrupted(
-      inputEnded.then(() => EXIT.done),
-      { interruption, stop, system },
-    );
+  run: (call) => {
+    if (targetHosts(call.flags).length > 1) throw new UsageError('Lines on stdin can go to one host only');
+    return runOnTargets(call, relay);
   },
 };
+
+async function relay({ system }: Call, { open, stop, flush }: Target): Promise<number> {
+  const interruption = watchInterruption(system);
+  const channel = openPrinting(open, system, {
+    onHeld: (held) => (held ? system.stdin.pause() : system.stdin.resume()),
+  });
+  const lines = createLineSplitter({
+    maxLineBytes: MAX_FRAME_BYTES,
+    onLine: (line) => channel.send(`${line.toString()}\n`),
+    onOversized: () =>
+      system.stderr.write(`burrow: A line over ${MAX_FRAME_BYTES} bytes was not sent (frame_too_large)\n`),
+  });
+  system.stdin.on('data', (chunk: Buffer) => lines.push(chunk));
+  const inputEnded = once(system.stdin, 'end').then(async () => {
+    lines.end();
+    await channel.close();
+    await flush();
+  });
+  return finishUnlessInterrupted(
+    inputEnded.then(() => EXIT.done),
+    { interruption, stop, system },
+  );
+}
 
 function simple(method: 'hello' | 'health' | 'shutdown', description: string): Command {
   return {
     meta: { name: method, description },
-    args: JSON_FLAG,
+    args: { ...JSON_FLAG, ...TARGET_FLAGS },
     examples: [
       { command: `burrow client ${method}`, does: 'print the answer, one field a line' },
       { command: `burrow client ${method} --json`, does: 'print it as one JSON line' },
@@ -144,19 +154,21 @@ function simple(method: 'hello' | 'health' | 'shutdown', description: string): C
   };
 }
 
-async function ask(
-  { flags, system }: Call,
+function ask(
+  call: Call,
   method: string,
   params: Record<string, unknown>,
   pick: (result: Record<string, unknown>) => Record<string, unknown> = (result) => result,
 ): Promise<number> {
-  const client: GatewayClient = createGatewayClient((await openLocal(system)).open);
-  const answer = await client.call(method, params);
-  await client.close();
-  if (answer.status !== 'ok') return reportEnd(answer, system.stderr);
-  const shown = pick(answer.result);
-  system.stdout.write(flags['json'] === true ? `${JSON.stringify(shown)}\n` : fieldLines(shown));
-  return EXIT.done;
+  return runOnTargets(call, async ({ flags, system }, target) => {
+    const client: GatewayClient = createGatewayClient(target.open);
+    const answer = await client.call(method, params);
+    await client.close();
+    if (answer.status !== 'ok') return reportEnd(answer, system.stderr);
+    const shown = pick(answer.result);
+    system.stdout.write(flags['json'] === true ? `${JSON.stringify(shown)}\n` : fieldLines(shown));
+    return EXIT.done;
+  });
 }
 
 function fieldLines(result: Record<string, unknown>): string {
@@ -168,11 +180,14 @@ function fieldLines(result: Record<string, unknown>): string {
 }
 
 /** Sends one request and prints what comes until its answer. */
-async function printEnvelopes(
-  system: System,
+function printEnvelopes(
+  call: Call,
   request: { id: string; method: string; params: Record<string, unknown> },
 ): Promise<number> {
-  const { open, stop, flush } = await openLocal(system);
+  return runOnTargets(call, ({ system }, target) => printFrom(target, request, system));
+}
+
+async function printFrom({ open, stop, flush }: Target, request: object, system: System): Promise<number> {
   const interruption = watchInterruption(system);
   const answered = new Promise<string>((resolve) => {
     const channel = openPrinting(open, system, {

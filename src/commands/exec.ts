@@ -1,14 +1,12 @@
 // `burrow exec`: one command through the gateway. Its stdout and stderr are ours, live; we exit as it did.
 
 import { createGatewayClient } from '../client/client.ts';
-import { inProcess } from '../client/in-process.ts';
 import { parseDurationMs, parseSizeBytes } from '../support/durations.ts';
-import { silentLog } from '../support/log.ts';
 import { type Call, type Command, UsageError } from './command.ts';
 import { exitStatusOf, readEvidence, reportEnd, summarise } from './evidence-text.ts';
-import { createLocalGateway } from './local-gateway.ts';
 import { runOperation } from './run-operation.ts';
-import { EXIT } from './system.ts';
+import { EXIT, type System } from './system.ts';
+import { runOnTargets, TARGET_FLAGS, type Target } from './target.ts';
 
 export const execCommand: Command = {
   meta: {
@@ -24,7 +22,11 @@ export const execCommand: Command = {
       valueHint: 'STRING',
       description: 'Run STRING with the shell instead of CMD',
     },
-    cwd: { type: 'string', valueHint: 'DIR', description: 'Working directory (default: the current one)' },
+    cwd: {
+      type: 'string',
+      valueHint: 'DIR',
+      description: 'Working directory (default: the current one; behind a controller, that of the daemon)',
+    },
     env: {
       type: 'string',
       valueHint: 'K=V',
@@ -53,6 +55,7 @@ export const execCommand: Command = {
     },
     json: { type: 'boolean', description: 'Print the evidence as one JSON line instead of the output' },
     evidence: { type: 'boolean', description: 'Add a readable summary of the evidence on stderr' },
+    ...TARGET_FLAGS,
   },
   examples: [
     { command: 'burrow exec -- uname -a', does: 'run a program with its arguments' },
@@ -61,14 +64,13 @@ export const execCommand: Command = {
       does: 'run a shell string for at most 5 seconds',
     },
   ],
-  run: runExec,
+  run: (call) => runOnTargets(call, runExec),
 };
 
-async function runExec(call: Call): Promise<number> {
+async function runExec(call: Call, target: Target): Promise<number> {
   const { flags, system } = call;
-  const params = execParams(call);
-  const local = await createLocalGateway(system, { journal: { kind: 'memory' }, log: silentLog });
-  const client = createGatewayClient(inProcess(local.gateway));
+  const params = execParams(call, target);
+  const client = createGatewayClient(target.open);
   const streams = flags['json'] === true ? undefined : { stdout: system.stdout, stderr: system.stderr };
   const ended = await runOperation({ client, method: 'process.exec', params, streams, system });
   await client.close();
@@ -101,7 +103,7 @@ function explainCut(evidence: ReturnType<typeof readEvidence>, { system }: Call)
     say('Output was not UTF-8 text: bytes were replaced (encode binary output, such as with base64)');
 }
 
-function execParams({ flags, rest, system }: Call): Record<string, unknown> {
+function execParams({ flags, rest, system }: Call, target: Target): Record<string, unknown> {
   const command = flags['command'];
   if (command !== undefined && rest !== undefined)
     throw new UsageError('Both -c and a command after "--" are given');
@@ -116,7 +118,18 @@ function execParams({ flags, rest, system }: Call): Record<string, unknown> {
     maxOutputBytes: size(flags, 'max-output'),
   };
   const given = Object.entries(optional).filter(([, value]) => value !== undefined);
-  return { ...form, cwd: flags['cwd'] ?? system.cwd, env: environment(flags), ...Object.fromEntries(given) };
+  return {
+    ...form,
+    ...directory(flags, target, system),
+    env: environment(flags),
+    ...Object.fromEntries(given),
+  };
+}
+
+/** Behind a controller the current directory means nothing: the daemon's own is the default there. */
+function directory(flags: Call['flags'], { kind }: Target, system: System): { cwd?: unknown } {
+  if (flags['cwd'] !== undefined) return { cwd: flags['cwd'] };
+  return kind === 'controller' ? {} : { cwd: system.cwd };
 }
 
 function environment(flags: Call['flags']): Record<string, string> {

@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { type Call, type Command, UsageError } from './command.ts';
-import { JSON_FLAG, pathArgument, printable, runFileTool } from './fs-tool.ts';
+import { pathArgument, printable, runFileTool, TOOL_FLAGS } from './fs-tool.ts';
 
 const EditSchema = v.looseObject({ filePath: v.string() });
 
@@ -12,7 +12,7 @@ export const fsEditCommand: Command = {
     file: { type: 'positional', description: 'The file', valueHint: 'FILE' },
     old: { type: 'string', valueHint: 'S', description: 'The text to replace, exactly as it stands there' },
     new: { type: 'string', valueHint: 'S', description: 'The text to put there, taken literally' },
-    ...JSON_FLAG,
+    ...TOOL_FLAGS,
   },
   examples: [
     { command: "burrow fs edit app.conf --old 'port 80' --new 'port 8080'", does: 'change one place' },
@@ -22,7 +22,7 @@ export const fsEditCommand: Command = {
     runFileTool(call, {
       tool: 'files_edit',
       arguments: {
-        filePath: pathArgument(call.system, call.positionals[0]),
+        filePath: pathArgument(call, call.positionals[0]),
         oldText: textFlag(call.flags, 'old'),
         newText: textFlag(call.flags, 'new'),
       },

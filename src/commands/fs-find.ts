@@ -2,7 +2,14 @@
 
 import * as v from 'valibot';
 import type { Command } from './command.ts';
-import { countArguments, dashArguments, JSON_FLAG, pathArgument, printable, runFileTool } from './fs-tool.ts';
+import {
+  countArguments,
+  dashArguments,
+  pathArgument,
+  printable,
+  runFileTool,
+  TOOL_FLAGS,
+} from './fs-tool.ts';
 
 const FindSchema = v.looseObject({ paths: v.array(v.string()) });
 
@@ -22,7 +29,7 @@ export const fsFindCommand: Command = {
       valueHint: 'N',
       description: 'Most entries to look at (default 4000, or BURROW_FILESYSTEM_TRAVERSAL_ENTRIES)',
     },
-    ...JSON_FLAG,
+    ...TOOL_FLAGS,
   },
   examples: [
     { command: "burrow fs find . '**/*.ts'", does: 'print every TypeScript file, relative to the directory' },
@@ -33,7 +40,7 @@ export const fsFindCommand: Command = {
     return runFileTool(call, {
       tool: 'files_find',
       arguments: {
-        dirPath: pathArgument(call.system, dir),
+        dirPath: pathArgument(call, dir),
         pattern,
         ...countArguments(call.flags, {
           depth: 'maxDepth',

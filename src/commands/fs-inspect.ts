@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import { formatSizeBytes } from '../support/durations.ts';
 import type { Command } from './command.ts';
-import { JSON_FLAG, pathArgument, printable, runFileTool } from './fs-tool.ts';
+import { pathArgument, printable, runFileTool, TOOL_FLAGS } from './fs-tool.ts';
 import type { System } from './system.ts';
 
 const InspectSchema = v.looseObject({
@@ -17,7 +17,7 @@ const InspectSchema = v.looseObject({
 
 export const fsInspectCommand: Command = {
   meta: { name: 'inspect', description: 'Print type, size and time of a path; a symlink is not followed' },
-  args: { path: { type: 'positional', description: 'The path', valueHint: 'PATH' }, ...JSON_FLAG },
+  args: { path: { type: 'positional', description: 'The path', valueHint: 'PATH' }, ...TOOL_FLAGS },
   examples: [
     { command: 'burrow fs inspect /etc/hostname', does: 'print one field a line' },
     { command: 'burrow fs inspect /nope --json', does: 'print the outcome: {"exists":false, …}, exit 0' },
@@ -25,7 +25,7 @@ export const fsInspectCommand: Command = {
   run: (call) =>
     runFileTool(call, {
       tool: 'files_inspect',
-      arguments: { path: pathArgument(call.system, call.positionals[0]) },
+      arguments: { path: pathArgument(call, call.positionals[0]) },
       schema: InspectSchema,
       show: (outcome) => fieldLines(call.system, outcome),
     }),

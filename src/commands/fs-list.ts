@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import type { Command } from './command.ts';
-import { countArguments, JSON_FLAG, pathArgument, printable, runFileTool } from './fs-tool.ts';
+import { countArguments, pathArgument, printable, runFileTool, TOOL_FLAGS } from './fs-tool.ts';
 
 const ListSchema = v.looseObject({
   dirPath: v.string(),
@@ -20,7 +20,7 @@ export const fsListCommand: Command = {
     dir: { type: 'positional', description: 'The directory', valueHint: 'DIR' },
     depth: { type: 'string', valueHint: 'N', description: 'Levels below the first to enter (default 4)' },
     'max-entries': { type: 'string', valueHint: 'N', description: 'Most entries to list (default 500)' },
-    ...JSON_FLAG,
+    ...TOOL_FLAGS,
   },
   examples: [
     { command: 'burrow fs list /srv/app', does: 'print the tree; what was left out is said on stderr' },
@@ -30,7 +30,7 @@ export const fsListCommand: Command = {
     runFileTool(call, {
       tool: 'files_list',
       arguments: {
-        dirPath: pathArgument(call.system, call.positionals[0]),
+        dirPath: pathArgument(call, call.positionals[0]),
         ...countArguments(call.flags, { depth: 'maxDepth', 'max-entries': 'maxEntries' }),
       },
       schema: ListSchema,

@@ -6,7 +6,6 @@ import * as v from 'valibot';
 import { type Call, type Command, UsageError } from './command.ts';
 import {
   type FileTools,
-  JSON_FLAG,
   openFileTools,
   parseOutcome,
   pathArgument,
@@ -14,8 +13,10 @@ import {
   reportWarnings,
   runFileTool,
   sizeArgument,
+  TOOL_FLAGS,
 } from './fs-tool.ts';
 import { EXIT, type System } from './system.ts';
+import { runOnTargets } from './target.ts';
 
 /**
  * A multiple of three, so that pages of base64 join; as text it fits a frame even when each byte is escaped to six
@@ -44,7 +45,7 @@ export const fsReadCommand: Command = {
       valueHint: 'E',
       description: 'Print the content encoded: utf8, base64, latin1 or hex (default: the bytes themselves)',
     },
-    ...JSON_FLAG,
+    ...TOOL_FLAGS,
   },
   examples: [
     { command: 'burrow fs read /var/log/syslog > copy', does: 'copy a file, whatever its bytes are' },
@@ -55,7 +56,7 @@ export const fsReadCommand: Command = {
   ],
   async run(call) {
     const asked = {
-      filePath: pathArgument(call.system, call.positionals[0]),
+      filePath: pathArgument(call, call.positionals[0]),
       offsetBytes: sizeArgument(call.flags, 'offset') ?? 0,
       maxBytes: sizeArgument(call.flags, 'max'),
       encoding: encodingOf(call.flags),
@@ -68,10 +69,12 @@ export const fsReadCommand: Command = {
         show: ({ content }) => content,
       });
     }
-    const tools = await openFileTools(call.system);
-    const status = await printPages(tools, asked, call.system);
-    await tools.close();
-    return status;
+    return runOnTargets(call, async ({ system }, target) => {
+      const tools = openFileTools(target, system);
+      const status = await printPages(tools, asked, system);
+      await tools.close();
+      return status;
+    });
   },
 };
 

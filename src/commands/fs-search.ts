@@ -2,7 +2,14 @@
 
 import * as v from 'valibot';
 import type { Command } from './command.ts';
-import { countArguments, dashArguments, JSON_FLAG, pathArgument, printable, runFileTool } from './fs-tool.ts';
+import {
+  countArguments,
+  dashArguments,
+  pathArgument,
+  printable,
+  runFileTool,
+  TOOL_FLAGS,
+} from './fs-tool.ts';
 import { type System, usesColour } from './system.ts';
 
 /** As grep(1) colours its matches: bold red. */
@@ -25,7 +32,7 @@ export const fsSearchCommand: Command = {
       valueHint: 'N',
       description: 'Most entries to look at (default 4000, or BURROW_FILESYSTEM_TRAVERSAL_ENTRIES)',
     },
-    ...JSON_FLAG,
+    ...TOOL_FLAGS,
   },
   examples: [
     { command: "burrow fs search src 'a[0] ?? 1'", does: 'print path:line: text; nothing is a pattern' },
@@ -36,7 +43,7 @@ export const fsSearchCommand: Command = {
     return runFileTool(call, {
       tool: 'files_search',
       arguments: {
-        dirPath: pathArgument(call.system, dir),
+        dirPath: pathArgument(call, dir),
         query,
         ...countArguments(call.flags, {
           depth: 'maxDepth',

@@ -4,16 +4,14 @@
 import { resolve } from 'node:path';
 import * as v from 'valibot';
 import { createGatewayClient, type GatewayClient } from '../client/client.ts';
-import { inProcess } from '../client/in-process.ts';
 import { ERRORS } from '../protocol/errors.ts';
 import { FilesystemOutcomeSchema } from '../protocol/file-outcome.ts';
 import { parseSizeBytes } from '../support/durations.ts';
-import { silentLog } from '../support/log.ts';
 import { type Call, type Flag, UsageError } from './command.ts';
 import { reportEnd } from './evidence-text.ts';
-import { createLocalGateway } from './local-gateway.ts';
 import { runOperation } from './run-operation.ts';
 import { EXIT, type System } from './system.ts';
+import { runOnTargets, TARGET_FLAGS, type Target } from './target.ts';
 
 export type ToolOutcome = v.InferOutput<typeof FilesystemOutcomeSchema>;
 
@@ -27,30 +25,40 @@ export interface FileTools {
   close(): Promise<void>;
 }
 
-export const JSON_FLAG: Readonly<Record<string, Flag>> = {
+export const TOOL_FLAGS: Readonly<Record<string, Flag>> = {
   json: { type: 'boolean', description: 'Print the outcome as one JSON line' },
+  ...TARGET_FLAGS,
 };
 
-export async function openFileTools(system: System): Promise<FileTools> {
-  const local = await createLocalGateway(system, { journal: { kind: 'memory' }, log: silentLog });
-  const client = createGatewayClient(inProcess(local.gateway));
+export function openFileTools({ open }: Target, system: System): FileTools {
+  const client = createGatewayClient(open);
   return {
     call: (tool, toolArguments) => callTool(client, { tool, arguments: toolArguments }, system),
     close: () => client.close(),
   };
 }
 
+interface Asked<Schema extends v.GenericSchema> {
+  tool: string;
+  arguments: Record<string, unknown>;
+  schema: Schema;
+  show(outcome: v.InferOutput<Schema>): string;
+}
+
 /** Calls one tool and prints its outcome, with `show` or as JSON. Answers the exit status: 0, 1 when the tool failed. */
-export async function runFileTool<Schema extends v.GenericSchema>(
-  { flags, system }: Call,
-  asked: {
-    tool: string;
-    arguments: Record<string, unknown>;
-    schema: Schema;
-    show(outcome: v.InferOutput<Schema>): string;
-  },
+export function runFileTool<Schema extends v.GenericSchema>(
+  call: Call,
+  asked: Asked<Schema>,
 ): Promise<number> {
-  const tools = await openFileTools(system);
+  return runOnTargets(call, (own, target) => showTool(own, target, asked));
+}
+
+async function showTool<Schema extends v.GenericSchema>(
+  { flags, system }: Call,
+  target: Target,
+  asked: Asked<Schema>,
+): Promise<number> {
+  const tools = openFileTools(target, system);
   const ended = await tools.call(asked.tool, asked.arguments);
   await tools.close();
   if (ended.status === 'failed') return ended.exitStatus;
@@ -87,9 +95,13 @@ export function reportWarnings(outcome: ToolOutcome, system: System): void {
   for (const warning of outcome.warnings) system.stderr.write(`burrow: ${warning}\n`);
 }
 
-/** As a shell means it: relative to where the command was called. An empty path stays empty, to be refused by the tool. */
-export function pathArgument(system: System, path: string | undefined): string {
-  return path === undefined || path === '' ? '' : resolve(system.cwd, path);
+/**
+ * As a shell means it: relative to where the command was called. Behind a controller it is relative to where the daemon runs.
+ * An empty path stays empty, to be refused by the tool.
+ */
+export function pathArgument({ flags, system }: Call, path: string | undefined): string {
+  if (path === undefined || path === '') return '';
+  return flags['controller'] === undefined ? resolve(system.cwd, path) : path;
 }
 
 /** The arguments with those behind `--`, which may begin with a dash. Throws when there are more or fewer than `names`. */

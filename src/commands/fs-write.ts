@@ -5,7 +5,7 @@ import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
 import { formatSizeBytes } from '../support/durations.ts';
 import type { Command } from './command.ts';
-import { JSON_FLAG, pathArgument, printable, runFileTool } from './fs-tool.ts';
+import { pathArgument, printable, runFileTool, TOOL_FLAGS } from './fs-tool.ts';
 import { EXIT, type System } from './system.ts';
 
 /** The whole content is held in memory a few times on its way. */
@@ -18,7 +18,7 @@ export const fsWriteCommand: Command = {
   args: {
     file: { type: 'positional', description: 'The file; missing directories are made', valueHint: 'FILE' },
     content: { type: 'string', valueHint: 'S', description: 'Write S instead of stdin' },
-    ...JSON_FLAG,
+    ...TOOL_FLAGS,
   },
   examples: [
     { command: 'burrow fs write /srv/app/config.json < config.json', does: 'put a file there at once' },
@@ -34,7 +34,7 @@ export const fsWriteCommand: Command = {
     }
     return runFileTool(call, {
       tool: 'files_write',
-      arguments: { filePath: pathArgument(call.system, call.positionals[0]), content: given.text },
+      arguments: { filePath: pathArgument(call, call.positionals[0]), content: given.text },
       schema: WriteSchema,
       show: ({ filePath, created, bytesWritten }) =>
         `${created ? 'Created' : 'Replaced'} ${printable(call.system, filePath)}: ${formatSizeBytes(bytesWritten)}\n`,

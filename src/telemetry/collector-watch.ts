@@ -1,6 +1,7 @@
-// What happens between OpenTelemetry's exporter and the collector, seen from the agent that every request of it passes:
-// the status, what was asked by Retry-After, how a connection failed, and a way to break off. The exporter itself tells
-// none of this without the received texts, and waits for ever on a collector that sends one byte a second.
+// What happens between OpenTelemetry's exporter and the collector, seen from the agent that its requests pass: the status,
+// what Retry-After asked for, how a connection failed, and a way to break off. The exporter itself tells none of this
+// without the received texts, repeats a request for seconds before it says so, and waits for ever on a collector that
+// sends one byte a second.
 
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
@@ -9,7 +10,6 @@ import type { Clock } from '../support/clock.ts';
 /** A collector has a few bytes to say. One that says more is cut off, which changes nothing of its status. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/** Of the request that was made last. */
 export interface Sighting {
   /** Of the answer; undefined when none came. */
   status?: number;
@@ -18,12 +18,12 @@ export interface Sighting {
   errorCode?: string;
 }
 
-export interface CollectorWatch {
+/** One request. A second one, by which the exporter would repeat it, is not let through: the queue does that. */
+export interface Attempt {
   agent: HttpAgent;
-  /** What was seen since the last call of `forget`. */
-  seen(): Sighting;
-  forget(): void;
-  /** Ends the request that is under way and closes idle connections. */
+  seen: Readonly<Sighting>;
+  /** Resolves when the request has failed: at the status line, or at the end of the connection. */
+  failed: Promise<void>;
   breakOff(): void;
 }
 
@@ -33,55 +33,59 @@ export interface TlsFiles {
   key?: Buffer;
 }
 
-export function watchCollector(deps: { clock: Clock }, endpoint: string, tls: TlsFiles): CollectorWatch {
-  // A connection is kept for the next batch; idle ones do not keep the process alive.
-  const agent = endpoint.startsWith('https:')
-    ? new HttpsAgent({ keepAlive: true, ...tls })
-    : new HttpAgent({ keepAlive: true });
-  let sighting: Sighting = {};
-  let current: ClientRequest | undefined;
-
-  const watch = (request: ClientRequest): void => {
-    const own: Sighting = {};
-    sighting = own;
-    current = request;
-    request.once('response', (response: IncomingMessage) => {
-      own.status = response.statusCode ?? 0;
-      const retryAfterMs = parseRetryAfterMs(response.headers['retry-after'], deps.clock);
-      if (retryAfterMs !== undefined) own.retryAfterMs = retryAfterMs;
-      let bytes = 0;
-      response.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes > MAX_ANSWER_BYTES) request.destroy();
-      });
-    });
-    request.once('error', (error: NodeJS.ErrnoException) => {
-      own.errorCode = error.code ?? 'unknown';
-    });
-  };
-  interceptRequests(agent, watch);
-  return {
-    agent,
-    seen: () => sighting,
-    forget() {
-      sighting = {};
-    },
-    breakOff() {
-      current?.destroy();
-      agent.destroy();
-    },
-  };
+export interface CollectorLine {
+  startAttempt(): Attempt;
+  /** Closes connections, idle or not. */
+  close(): void;
 }
 
-/** `addRequest` is how a request finds its socket; agents that decide something by themselves have always overridden it. */
-function interceptRequests(agent: HttpAgent, onRequest: (request: ClientRequest) => void): void {
-  // Not in the published types.
-  const open = agent as HttpAgent & { addRequest(request: ClientRequest, ...rest: unknown[]): void };
-  const addRequest = open.addRequest;
-  open.addRequest = (request, ...rest) => {
-    onRequest(request);
-    addRequest.call(agent, request, ...rest);
+/** Redirects are not followed; certificates are verified. */
+export function openCollectorLine(deps: { clock: Clock }, endpoint: string, tls: TlsFiles): CollectorLine {
+  // A connection is kept for the next batch; idle ones do not keep the process alive.
+  const shared = endpoint.startsWith('https:')
+    ? new HttpsAgent({ keepAlive: true, ...tls })
+    : new HttpAgent({ keepAlive: true });
+  return { startAttempt: () => startAttempt(shared, deps.clock), close: () => shared.destroy() };
+}
+
+/** `addRequest` is how a request finds its socket; agents with a mind of their own have always overridden it. Not in the published types. */
+type OpenAgent = HttpAgent & { addRequest(request: ClientRequest, ...rest: unknown[]): void };
+
+function startAttempt(shared: HttpAgent, clock: Clock): Attempt {
+  const seen: Sighting = {};
+  const { promise: failed, resolve: fail } = Promise.withResolvers<void>();
+  let first: ClientRequest | undefined;
+  // Everything but addRequest is the shared agent's.
+  const agent = Object.create(shared) as OpenAgent;
+  agent.addRequest = (request, ...rest) => {
+    if (first === undefined) {
+      first = request;
+      watchRequest(request, { seen, fail, clock });
+    } else request.destroy(new Error('Not repeated'));
+    (shared as OpenAgent).addRequest(request, ...rest);
   };
+  return { agent, seen, failed, breakOff: () => void first?.destroy() };
+}
+
+function watchRequest(
+  request: ClientRequest,
+  { seen, fail, clock }: { seen: Sighting; fail: () => void; clock: Clock },
+): void {
+  request.once('response', (response: IncomingMessage) => {
+    seen.status = response.statusCode ?? 0;
+    const retryAfterMs = parseRetryAfterMs(response.headers['retry-after'], clock);
+    if (retryAfterMs !== undefined) seen.retryAfterMs = retryAfterMs;
+    if (seen.status > 299) fail();
+    let bytes = 0;
+    response.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > MAX_ANSWER_BYTES) request.destroy();
+    });
+  });
+  request.once('error', (error: NodeJS.ErrnoException) => {
+    seen.errorCode = error.code ?? 'unknown';
+    fail();
+  });
 }
 
 /** RFC 9110, section 10.2.3: seconds, or a date. */

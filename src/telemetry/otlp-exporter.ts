@@ -6,7 +6,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { type ReadableSpan, TracerProvider } from '@opentelemetry/sdk-trace';
 import { GATEWAY_NAME } from '../protocol/defaults.ts';
-import { type CollectorWatch, type TlsFiles, watchCollector } from './collector-watch.ts';
+import { type Attempt, openCollectorLine, type Sighting, type TlsFiles } from './collector-watch.ts';
 import type {
   CreateExporter,
   Exporter,
@@ -28,48 +28,52 @@ export async function createOtlpExporter(
   options: Parameters<CreateExporter>[1],
 ): Promise<Exporter> {
   const { collector } = options;
-  const watch = watchCollector(deps, collector.endpoint, await readTlsFiles(collector, deps));
-  const otlp = new OTLPTraceExporter({
-    url: collector.endpoint,
-    headers: Object.fromEntries(collector.headers.map(([name, value]) => [name, value.reveal()])),
-    timeoutMillis: collector.timeoutMs,
-    httpAgentOptions: () => watch.agent,
-  });
+  const line = openCollectorLine(deps, collector.endpoint, await readTlsFiles(collector, deps));
+  const headers = Object.fromEntries(collector.headers.map(([name, value]) => [name, value.reveal()]));
   const toSpans = createSpanMaker(options.serviceVersion);
+  let attempt: Attempt | undefined;
   let isClosed = false;
   return {
     async export(records) {
       if (isClosed) return { status: 'unavailable', reason: 'closed' };
-      watch.forget();
-      let isOutOfTime = false;
-      const limit = deps.clock.startTimer(
-        collector.timeoutMs,
-        () => {
-          isOutOfTime = true;
-          watch.breakOff();
-        },
-        { background: true },
-      );
-      const isTaken = await send(otlp, toSpans(records));
+      const current = line.startAttempt();
+      attempt = current;
+      // One for each batch: what an exporter still does about a batch that was given up cannot touch the next one.
+      const otlp = new OTLPTraceExporter({
+        url: collector.endpoint,
+        headers,
+        timeoutMillis: collector.timeoutMs,
+        httpAgentOptions: () => current.agent,
+      });
+      const { promise: outOfTime, resolve } = Promise.withResolvers<'late'>();
+      const limit = deps.clock.startTimer(collector.timeoutMs, () => resolve('late'), { background: true });
+      const end = await Promise.race([send(otlp, toSpans(records)), current.failed, outOfTime]);
       limit.cancel();
-      if (isTaken) return { status: 'done' };
-      return isOutOfTime ? { status: 'unavailable', reason: 'no answer in time' } : judge(watch);
+      if (end === 'taken') return { status: 'done' };
+      current.breakOff();
+      return end === 'late' && current.seen.status === undefined
+        ? { status: 'unavailable', reason: 'no answer in time' }
+        : judge(current.seen);
     },
     close() {
       isClosed = true;
-      watch.breakOff();
+      attempt?.breakOff();
+      line.close();
     },
   };
 }
 
-/** The error it comes with may quote what the collector sent: it is not looked at. */
-function send(otlp: OTLPTraceExporter, spans: ReadableSpan[]): Promise<boolean> {
-  return new Promise((resolve) => otlp.export(spans, (result) => resolve(result.code === EXPORT_SUCCESS)));
+/** The error that a failure comes with may quote what the collector sent: it is not looked at. */
+function send(otlp: OTLPTraceExporter, spans: ReadableSpan[]): Promise<'taken' | 'failed'> {
+  return new Promise((resolve) =>
+    otlp.export(spans, ({ code }) => resolve(code === EXPORT_SUCCESS ? 'taken' : 'failed')),
+  );
 }
 
-function judge(watch: CollectorWatch): ExportOutcome {
-  const { status, retryAfterMs, errorCode } = watch.seen();
+function judge({ status, retryAfterMs, errorCode }: Sighting): ExportOutcome {
   if (status === undefined) return { status: 'unavailable', reason: errorCode ?? 'no connection' };
+  // It took the batch, whatever became of the rest of its answer.
+  if (status >= 200 && status <= 299) return { status: 'done' };
   if (!RETRYABLE_STATUS.has(status)) return { status: 'refused', reason: `status ${status}` };
   const asked = retryAfterMs === undefined ? {} : { retryAfterMs };
   return { status: 'unavailable', reason: `status ${status}`, ...asked };

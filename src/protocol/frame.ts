@@ -108,6 +108,9 @@ function totalsOf(evidence: ProcessEvidence): OutputTotals {
 
 /** Room for stdout out of `roomBytes`; what is left belongs to stderr. */
 function stdoutShare(evidence: ProcessEvidence, roomBytes: number, totals: OutputTotals): number {
+  // Most commands write to one stream: there is nothing to share, and no need to measure.
+  if (evidence.stderr === '') return roomBytes;
+  if (evidence.stdout === '') return 0;
   const stdoutBytes = encodedBytes(evidence.stdout);
   const stderrBytes = encodedBytes(evidence.stderr);
   const stdoutWeight = scaled(stdoutBytes, evidence.stdout, totals.stdoutTotalBytes);

@@ -52,13 +52,14 @@ export async function replaceFile(files: TemporaryFiles, replacement: Replacemen
   try {
     await replacement.fill(temporary.handle);
     if (before !== undefined) warnings.push(...(await keepOwnerAndMode(temporary.handle, before)));
-    await temporary.handle.sync();
+    // Flushing takes as long as the disk does; until the rename nothing has happened that a cancel must wait for.
+    await untilAborted(temporary.handle.sync(), signal);
     await temporary.handle.close();
     await replacement.confirm?.();
     signal.throwIfAborted();
     await rename(temporary.path, path);
   } catch (error) {
-    await temporary.discard();
+    await temporary.discard({ waitForClose: !signal.aborted });
     throw error;
   }
   await temporary.forget();
@@ -71,6 +72,16 @@ export async function writeFully(handle: FileHandle, bytes: Uint8Array): Promise
   while (written < bytes.length) {
     written += (await handle.write(bytes, written, bytes.length - written)).bytesWritten;
   }
+}
+
+/** As `work`, or the signal's reason as soon as it is aborted; the work then goes on unheard. */
+function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
 }
 
 async function keepOwnerAndMode(handle: FileHandle, before: Stats): Promise<string[]> {

@@ -18,8 +18,11 @@ interface TemporaryFile {
   readonly handle: FileHandle;
   /** After the rename: only the record is left to remove. */
   forget(): Promise<void>;
-  /** Closes and removes the file and its record; never rejects. */
-  discard(): Promise<void>;
+  /**
+   * Removes the file and its record, and closes the handle; never rejects. Does not wait for the closing when told so: it
+   * waits itself for what still runs on the handle.
+   */
+  discard(options: { waitForClose: boolean }): Promise<void>;
 }
 
 export interface TemporaryFiles {
@@ -47,7 +50,19 @@ export function createTemporaryFiles(recordsDirectory: string): TemporaryFiles {
       const forget = (): Promise<void> => unlink(record).catch(() => undefined);
       try {
         const handle = await open(path, CREATE_FLAGS, mode);
-        return { path, handle, forget, discard: () => discard(handle, path, forget) };
+        return {
+          path,
+          handle,
+          forget,
+          async discard({ waitForClose }) {
+            // A file that is gone already is what was wanted.
+            await unlink(path).catch(() => undefined);
+            await forget();
+            // Closing twice is no fault here.
+            const closed = handle.close().catch(() => undefined);
+            if (waitForClose) await closed;
+          },
+        };
       } catch (error) {
         await forget();
         throw error;
@@ -63,13 +78,6 @@ export function createTemporaryFiles(recordsDirectory: string): TemporaryFiles {
       return removed;
     },
   };
-}
-
-async function discard(handle: FileHandle, path: string, forget: () => Promise<void>): Promise<void> {
-  // Closing twice, or a file that is gone already, is what was wanted.
-  await handle.close().catch(() => undefined);
-  await unlink(path).catch(() => undefined);
-  await forget();
 }
 
 async function sweepRecord(recordsDirectory: string, name: string): Promise<number> {

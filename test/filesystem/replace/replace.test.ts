@@ -75,6 +75,34 @@ describe('replaceFile()', () => {
     expect(readdirSync(directory)).toEqual(['file']);
   });
 
+  it('does not wait for the disk when it is cancelled while the new content is flushed', async () => {
+    const { directory, path, replacement, files } = await setUp();
+    const controller = new AbortController();
+    const flushing = Promise.withResolvers<void>();
+    const slowDisk = {
+      ...files,
+      async create(...place: Parameters<typeof files.create>) {
+        const temporary = await files.create(...place);
+        temporary.handle.sync = () => {
+          controller.abort();
+          return flushing.promise;
+        };
+        return temporary;
+      },
+    };
+
+    const replacing = replaceFile(slowDisk, {
+      ...replacement,
+      signal: controller.signal,
+      fill: fillWith('new'),
+    });
+
+    await expect(replacing).rejects.toMatchObject({ name: 'AbortError' });
+    expect(readFileSync(path, 'utf8')).toBe('old');
+    expect(readdirSync(directory)).toEqual(['file']);
+    flushing.resolve();
+  });
+
   it('puts the temporary file on record while it is there, and only then', async () => {
     const { directory, replacement } = await setUp();
     const recordsDirectory = temporaryDirectory();

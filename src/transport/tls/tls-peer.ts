@@ -89,8 +89,8 @@ export function describeTlsError(error: NodeJS.ErrnoException, address: Controll
     return { code, message: `the name "${address.host}" cannot be resolved` };
   }
   // The text of OpenSSL repeats its source file and line; `reason` is the sentence in it.
-  const reason = 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;
-  return { code, message: reason };
+  const isOpenSsl = code.startsWith('ERR_SSL_') && 'reason' in error && typeof error.reason === 'string';
+  return { code, message: isOpenSsl ? String(error.reason) : error.message };
 }
 
 const SYSTEM_REASONS: Readonly<Record<string, string>> = {

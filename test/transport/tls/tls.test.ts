@@ -1,0 +1,428 @@
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { type Authority, createAuthority, type Issued } from './certificates.ts';
+import { type Peer, startController, type TestController } from './controller.ts';
+import { fastClock, type LinkedGateway, type LinkOptions, startLink } from './gateway.ts';
+
+let root: string;
+let authority: Authority;
+let issued: Issued;
+let directory: string;
+let serial = 0;
+
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'burrow-tls-'));
+  authority = createAuthority(root);
+  issued = authority.issue('controller');
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+beforeEach(() => {
+  serial += 1;
+  directory = join(root, `state-${serial}`);
+});
+
+async function controller(certificate: Issued = issued, port = 0): Promise<TestController> {
+  const started = await startController(certificate, port);
+  onTestFinished(() => started.close());
+  return started;
+}
+
+function gatewayOf(url: string, more: Partial<LinkOptions> = {}): Promise<LinkedGateway> {
+  return startLink({ url, directory, caFile: authority.certFile, token: 'token', ...more });
+}
+
+async function connected(
+  more: Partial<LinkOptions> = {},
+): Promise<{ far: TestController; gateway: LinkedGateway; peer: Peer }> {
+  const far = await controller();
+  const gateway = await gatewayOf(far.url, more);
+  const peer = await far.next();
+  await peer.admit('c1');
+  await gateway.logged('Connected');
+  return { far, gateway, peer };
+}
+
+function exec(id: string, params: object): object {
+  return { id, method: 'process.exec', params };
+}
+
+describe('connectToController()', () => {
+  it('serves requests once it is authenticated', async () => {
+    const { peer } = await connected();
+    peer.send({ id: 'h', method: 'hello' });
+    expect((await peer.waitFor((message) => message.requestId === 'h')).result.transport).toBe(
+      'tls-jsonl-outbound',
+    );
+    peer.send(exec('e', { command: 'echo hi', operationId: 'op' }));
+    await peer.waitFor((message) => message.requestId === 'e' && message.type === 'response');
+    expect(peer.messages.slice(2).map((message) => message.type)).toEqual([
+      'accepted',
+      'process.stream',
+      'process.terminal',
+      'response',
+    ]);
+  });
+
+  it('takes protected values for the connection they are bound to, and never twice', async () => {
+    const { far, gateway, peer } = await connected();
+    const request = (connectionId: string): object =>
+      exec('r', {
+        command: 'echo "$T"',
+        operationId: 'op',
+        protectedValues: { T: 'S3CR3T' },
+        protectedDelivery: { gatewayId: 'host-1', connectionId, requestId: 'r', operationId: 'op' },
+      });
+    peer.send(request('c1'));
+    const answer = await peer.waitFor((message) => message.requestId === 'r' && message.type === 'response');
+    expect(answer.result.outcome.stdout).toBe('[redacted]\n');
+    peer.socket.destroy();
+    const next = await far.next();
+    await next.admit('c2');
+    next.send(request('c1'));
+    expect((await next.waitFor((message) => message.requestId === 'r')).error.code).toBe(
+      'protected_delivery_binding_invalid',
+    );
+    next.messages.length = 0;
+    next.send(request('c2'));
+    expect((await next.waitFor((message) => message.requestId === 'r')).error.code).toBe(
+      'protected_redelivery_forbidden',
+    );
+    expect(JSON.stringify([peer.messages, next.messages, gateway.log])).not.toContain('S3CR3T');
+  });
+
+  it('works on while the line is down; the outcome is recovered with the same operation id', async () => {
+    const { far, peer } = await connected();
+    const file = join(directory, 'go');
+    const request = exec('r', {
+      command: `echo one; while ! test -e ${file}; do sleep 0.02; done; echo two >> ${file}.ran; echo two`,
+      operationId: 'op',
+    });
+    peer.send(request);
+    await peer.waitFor((message) => message.data === 'one\n');
+    peer.socket.destroy();
+    writeFileSync(file, '');
+    const next = await far.next();
+    await next.admit('c2');
+    for (;;) {
+      next.messages.length = 0;
+      next.send(request);
+      const answer = await next.waitFor((message) => message.requestId === 'r');
+      if (answer.error?.code === 'operation_in_progress') continue;
+      expect(answer.result).toMatchObject({ replay: true, outcome: { stdout: 'one\ntwo\n', exitCode: 0 } });
+      break;
+    }
+  });
+
+  it('lets a running operation speak on the next connection', async () => {
+    const { far, peer } = await connected();
+    const file = join(directory, 'go');
+    peer.send(
+      exec('r', {
+        command: `echo one; while ! test -e ${file}; do sleep 0.02; done; echo two`,
+        operationId: 'op',
+      }),
+    );
+    await peer.waitFor((message) => message.data === 'one\n');
+    peer.socket.destroy();
+    const next = await far.next();
+    await next.admit('c2');
+    await expect.poll(() => far.peers.length).toBe(2);
+    // The answer to a request proves that the gateway took auth.ok.
+    next.send({ id: 'h', method: 'health' });
+    expect((await next.waitFor((message) => message.requestId === 'h')).result.activeOperations).toEqual([
+      'op',
+    ]);
+    writeFileSync(file, '');
+    expect((await next.waitFor((message) => message.type === 'process.terminal')).seq).toBe(3);
+  });
+
+  it('runs on an operation that was held back for a reader that went away', async () => {
+    const { far, peer } = await connected();
+    peer.socket.pause();
+    peer.send(
+      exec('r', {
+        command: 'head -c 30000000 /dev/zero | tr "\\0" x',
+        operationId: 'op',
+        maxOutputBytes: 100_000_000,
+      }),
+    );
+    await expect
+      .poll(() => peer.socket.readableLength + peer.socket.bytesRead, { timeout: 5_000 })
+      .toBeGreaterThan(0);
+    peer.socket.destroy();
+    const next = await far.next();
+    await next.admit('c2');
+    await expect
+      .poll(
+        async () => {
+          next.messages.length = 0;
+          next.send({ id: 'h', method: 'health' });
+          return (await next.waitFor((message) => message.requestId === 'h')).result.activeOperations.length;
+        },
+        { timeout: 10_000 },
+      )
+      .toBe(0);
+  });
+
+  it('answers garbage after authentication and stays', async () => {
+    const { peer } = await connected();
+    peer.send('{"id":"bad","method":\n');
+    expect(await peer.waitFor((message) => message.type === 'error')).toMatchObject({
+      requestId: 'bad',
+      error: { code: 'invalid_json' },
+    });
+    peer.send({ id: 'h', method: 'hello' });
+    await peer.waitFor((message) => message.requestId === 'h');
+  });
+
+  it.each([
+    ['a line over 2 MiB', 'x'.repeat(2 * 1024 * 1024 + 10), 'frame_too_large'],
+    ['a challenge', '{"type":"auth.challenge","nonce":"0123456789abcdef"}\n', 'unexpected_auth_message'],
+  ])('hangs up on %s after authentication', async (_name, text, code) => {
+    const { gateway, peer } = await connected();
+    peer.send(text);
+    expect(await peer.waitFor((message) => message.type === 'transport.error')).toMatchObject({
+      ok: false,
+      error: { code },
+    });
+    await peer.closed;
+    await gateway.logged(`(${code})`);
+  });
+
+  it.each([
+    ['garbage', '\u0000\u0001garbage\n', 'invalid_auth_message'],
+    ['a nonce that is too short', '{"type":"auth.challenge","nonce":"short"}\n', 'invalid_auth_message'],
+    ['ok without a challenge', '{"type":"auth.ok","connectionId":"c"}\n', 'unexpected_auth_message'],
+    [
+      'pairing without a challenge',
+      '{"type":"pairing.pending","pairingCode":"c"}\n',
+      'unexpected_auth_message',
+    ],
+    [
+      'an answer instead of a challenge',
+      '{"type":"auth.response","gatewayId":"c"}\n',
+      'unexpected_auth_message',
+    ],
+    ['a line over 2 MiB', 'x'.repeat(2 * 1024 * 1024 + 10), 'frame_too_large'],
+    [
+      'a second challenge',
+      '{"type":"auth.challenge","nonce":"0123456789abcdef"}\n'.repeat(2),
+      'unexpected_auth_message',
+    ],
+    [
+      'pairing after a proof',
+      '{"type":"auth.challenge","nonce":"0123456789abcdef"}\n{"type":"pairing.pending","pairingCode":"c"}\n',
+      'unexpected_auth_message',
+    ],
+  ])('hangs up on %s before authentication', async (_name, text, code) => {
+    const far = await controller();
+    const gateway = await gatewayOf(far.url);
+    const peer = await far.next();
+    peer.send(text);
+    expect(await peer.waitFor((message) => message.type === 'transport.error')).toMatchObject({
+      error: { code },
+    });
+    await peer.closed;
+    await gateway.logged(`(${code})`);
+    expect(gateway.state('controller-trust.json')).toBeUndefined();
+  });
+
+  it('does no work for a request before authentication', async () => {
+    const far = await controller();
+    const gateway = await gatewayOf(far.url);
+    const peer = await far.next();
+    const marker = join(directory, 'ran');
+    peer.send(exec('early', { command: `touch ${marker}` }));
+    expect(await peer.waitFor((message) => message.requestId === 'early')).toMatchObject({
+      error: { code: 'unauthenticated' },
+    });
+    await gateway.logged('(unauthenticated)');
+    await peer.admit('c1');
+    peer.send({ id: 'h', method: 'health' });
+    expect((await peer.waitFor((message) => message.requestId === 'h')).result.activeOperations).toEqual([]);
+    expect(gateway.state('ran')).toBeUndefined();
+  });
+
+  it.each(['auth_failed', 'gateway_already_connected', 'pairing_rejected', 'something_new'])(
+    'tells why the controller refused: %s',
+    async (code) => {
+      const far = await controller();
+      const gateway = await gatewayOf(far.url);
+      const peer = await far.next();
+      await peer.challenge();
+      peer.send({ type: 'transport.error', ok: false, error: { code, message: 'No \u001b[31m' } });
+      const line = await gateway.logged(`(${code})`);
+      expect(line).toContain('refused');
+      expect(line).not.toContain('\u001b');
+      await far.next();
+    },
+  );
+});
+
+describe('the limit of each stage', () => {
+  async function silent(onSocket: (server: Server) => Server): Promise<string> {
+    const sockets = new Set<{ destroy(): void }>();
+    const server = onSocket(createServer());
+    server.on('connection', (socket) => {
+      sockets.add(socket);
+      socket.on('error', () => {});
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    });
+    return `tls://127.0.0.1:${(server.address() as { port: number }).port}`;
+  }
+
+  it('ends a peer that accepts TCP and stays silent', async () => {
+    const gateway = await gatewayOf(await silent((server) => server), { clock: fastClock });
+    await gateway.logged('no TLS handshake within 10 s (ETIMEDOUT)');
+  });
+
+  it.each([
+    ['says nothing', ''],
+    ['sends a byte now and then', '{'],
+  ])('ends a peer that finishes TLS and %s', async (_name, drip) => {
+    const url = await silent(() =>
+      createTlsServer({ cert: issued.cert, key: issued.key }, (socket) => {
+        const timer = setInterval(() => socket.write(drip), 10);
+        socket.on('close', () => clearInterval(timer));
+        socket.on('error', () => {});
+      }),
+    );
+    const gateway = await gatewayOf(url, { clock: fastClock });
+    await gateway.logged('no challenge within 10 s (ETIMEDOUT)');
+  });
+
+  it('ends a peer that does not answer the proof', async () => {
+    const far = await controller();
+    const gateway = await gatewayOf(far.url, { clock: fastClock });
+    await (await far.next()).challenge();
+    await gateway.logged('no answer to the proof within 10 s (ETIMEDOUT)');
+  });
+
+  it('waits for an approval without one', async () => {
+    const far = await controller();
+    const gateway = await startLink({ url: far.url, directory, clock: fastClock });
+    const peer = await far.next();
+    const { pairingCode } = await peer.challenge();
+    peer.send({ type: 'pairing.pending', pairingCode });
+    await gateway.logged('Pairing code');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    peer.send({ type: 'auth.ok', connectionId: 'c1' });
+    await gateway.logged('Connected');
+  });
+});
+
+describe('certificates', () => {
+  it.each<[string, () => Issued, string]>([
+    [
+      'of another authority',
+      () => createAuthority(root, `other-${serial}`).issue(`stranger-${serial}`),
+      '(UNABLE_TO_',
+    ],
+    ['that has expired', () => authority.issue(`expired-${serial}`, { days: -1 }), '(CERT_HAS_EXPIRED)'],
+    [
+      'for another name',
+      () => authority.issue(`named-${serial}`, { names: 'DNS:other.example' }),
+      'for "DNS:other.example", not for "127.0.0.1" (ERR_TLS_CERT_ALTNAME_INVALID)',
+    ],
+  ])('%s are refused, and tried again slowly', async (_name, make, text) => {
+    const far = await controller(make());
+    const gateway = await gatewayOf(far.url, { random: () => 1 });
+    await gateway.logged(text);
+    await expect
+      .poll(() => gateway.log.filter((line) => line.includes('trying again in')).length, { timeout: 5_000 })
+      .toBe(3);
+    expect(gateway.log.map((line) => /in (\d+) ms/.exec(line)?.[1])).toEqual(['100', '200', '400']);
+    expect(far.peers.flatMap((peer) => peer.messages)).toEqual([]);
+  });
+
+  it('are verified by the system when trust is HMAC and there is no CA', async () => {
+    const far = await controller();
+    const gateway = await startLink({ url: far.url, directory, token: 'token' });
+    await gateway.logged('(UNABLE_TO_');
+  });
+
+  it.each([
+    ['localhost', 'localhost'],
+    ['127.0.0.1', false],
+  ])('of host %s are asked for by the name %s', async (host, serverName) => {
+    const far = await controller();
+    await gatewayOf(`tls://${host}:${far.port}`);
+    const peer = await far.next();
+    expect(peer.socket.servername).toBe(serverName);
+    await peer.admit('c1');
+  });
+
+  it('of this gateway are read again for each connection; a broken pair is not used', async () => {
+    const own = authority.issue(`own-${serial}`);
+    const renewed = authority.issue(`renewed-${serial}`);
+    const [certFile, keyFile] = [join(root, `live-${serial}.pem`), join(root, `live-${serial}.key`)];
+    copyFileSync(own.certFile, certFile);
+    copyFileSync(own.keyFile, keyFile);
+    const far = await controller();
+    const gateway = await gatewayOf(far.url, { certFile, keyFile });
+    const shown = async (): Promise<string> => {
+      const peer = await far.next();
+      await peer.admit('c');
+      const { subject } = peer.socket.getPeerCertificate();
+      peer.socket.destroy();
+      return String(subject.CN);
+    };
+    expect(await shown()).toBe(`own-${serial}`);
+    copyFileSync(renewed.certFile, certFile);
+    expect(await shown()).toBe(`own-${serial}`);
+    await gateway.logged('the files that were read before are used on');
+    copyFileSync(renewed.keyFile, keyFile);
+    await expect.poll(shown).toBe(`renewed-${serial}`);
+  });
+
+  it('show in health when they run out', async () => {
+    const short = authority.issue(`short-${serial}`, { days: 3 });
+    const { gateway, peer } = await connected({ certFile: short.certFile, keyFile: short.keyFile });
+    expect(gateway.link.health()).toMatchObject({
+      ok: false,
+      controller: { state: 'connected' },
+      certificates: [
+        { certificate: 'ca', state: 'ok', daysLeft: 364 },
+        { certificate: 'gateway', state: 'expiring', daysLeft: 2 },
+        { certificate: 'controller', state: 'ok', daysLeft: 89 },
+      ],
+    });
+    peer.socket.destroy();
+  });
+});
+
+describe('coming back', () => {
+  it('doubles from 100 ms to 5 s, and starts over after authentication', async () => {
+    const far = await controller();
+    const gateway = await gatewayOf(far.url, { clock: fastClock, random: () => 1 });
+    const delays = (): number[] =>
+      gateway.log.flatMap((line) => Number(/again in (\d+) ms/.exec(line)?.[1] ?? []) || []);
+    for (let tries = 1; tries <= 8; tries += 1) {
+      (await far.next()).socket.destroy();
+      await expect.poll(() => delays().length).toBe(tries);
+    }
+    expect(delays()).toEqual([100, 200, 400, 800, 1600, 3200, 5000, 5000]);
+    const peer = await far.next();
+    await peer.admit('c1');
+    await gateway.logged('Connected');
+    peer.socket.destroy();
+    await expect.poll(() => delays().at(-1)).toBe(100);
+  });
+
+  it('does not stop a stop', async () => {
+    const far = await controller();
+    const gateway = await gatewayOf(far.url);
+    await far.next();
+    const startedAtMs = performance.now();
+    await gateway.stop();
+    expect(performance.now() - startedAtMs).toBeLessThan(500);
+  });
+});

@@ -2,11 +2,19 @@
 // Nothing else in burrow ends the process.
 
 import { runCli } from './commands/cli.ts';
+import { leavePidOne } from './commands/pid-one.ts';
 import type { System } from './commands/system.ts';
 import { systemClock } from './support/clock.ts';
 
+/** What the last step has to know. The stream itself forgets its error: it cannot be destroyed. */
+interface End {
+  awaitsStdout: boolean;
+  stdoutError: NodeJS.ErrnoException | undefined;
+}
+
 function main(): void {
-  let awaitsStdout = true;
+  leavePidOne([process.execPath, ...process.argv.slice(2)]);
+  const end: End = { awaitsStdout: true, stdoutError: undefined };
   const system: System = {
     env: process.env,
     cwd: currentDirectory(),
@@ -15,13 +23,15 @@ function main(): void {
       return process.stdin;
     },
     get stdout() {
-      return quietOnError(process.stdout);
+      return quietOnError(process.stdout, (error) => {
+        end.stdoutError ??= error;
+      });
     },
     get stderr() {
       return quietOnError(process.stderr);
     },
     abandonStdout() {
-      awaitsStdout = false;
+      end.awaitsStdout = false;
     },
     clock: systemClock,
     onSignal(signal, handler) {
@@ -37,25 +47,28 @@ function main(): void {
   });
   // In the binary as under Node.js, arguments start at 2.
   runCli(process.argv.slice(2), system).then(
-    (status) => exitWhenWritten(status, awaitsStdout),
-    () => exitWhenWritten(1, awaitsStdout),
+    (status) => exitWhenWritten(status, end),
+    () => exitWhenWritten(1, end),
   );
 }
 
 /** A reader that goes away (`| head`) is no crash; commands that care watch for the stream's close. */
-function quietOnError<T extends NodeJS.WriteStream>(stream: T): T {
-  if (stream.listenerCount('error') === 0) stream.on('error', () => {});
+function quietOnError(
+  stream: NodeJS.WriteStream,
+  onError: (error: NodeJS.ErrnoException) => void = () => {},
+): NodeJS.WriteStream {
+  if (stream.listenerCount('error') === 0) stream.on('error', onError);
   return stream;
 }
 
 /** Output on a pipe leaves asynchronously: what was written must be out before the process ends. */
-function exitWhenWritten(code: number, awaitsStdout: boolean): void {
+function exitWhenWritten(code: number, end: End): void {
   process.exitCode = code;
-  const streams = awaitsStdout ? [process.stdout, process.stderr] : [process.stderr];
+  const streams = end.awaitsStdout ? [process.stdout, process.stderr] : [process.stderr];
   let open = streams.length;
   const done = (): void => {
     open -= 1;
-    if (open === 0) process.exit(isOutputLost() ? 1 : code);
+    if (open === 0) process.exit(isOutputLost(end) ? 1 : code);
   };
   for (const stream of streams) {
     if (!stream.writable) done();
@@ -64,10 +77,11 @@ function exitWhenWritten(code: number, awaitsStdout: boolean): void {
 }
 
 /** Output that could not be written (a full disk) is a failure; a reader that went away is not. */
-function isOutputLost(): boolean {
-  const error: NodeJS.ErrnoException | null = process.stdout.errored;
-  if (error === null || error.code === 'EPIPE') return false;
-  process.stderr.write(`burrow: Cannot write to standard output (${error.code ?? error.message})\n`);
+function isOutputLost({ stdoutError }: End): boolean {
+  if (stdoutError === undefined || stdoutError.code === 'EPIPE') return false;
+  process.stderr.write(
+    `burrow: Cannot write to standard output (${stdoutError.code ?? stdoutError.message})\n`,
+  );
   return true;
 }
 

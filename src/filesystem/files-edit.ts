@@ -36,7 +36,7 @@ export const filesEdit = defineTool('filePath', EditSchema, edit);
 async function edit(asked: v.InferOutput<typeof EditSchema>, context: ToolContext): Promise<ToolAnswer> {
   const filePath = resolvePath(context, asked.filePath);
   const path = await resolveWritePath(filePath, false);
-  return context.writes.exclusive(path, async () => {
+  return context.writes.exclusive(path, context.signal, async () => {
     const file = await openRegular(path);
     try {
       const found = await locate(file.handle, asked, context.signal);

@@ -22,7 +22,7 @@ async function write(asked: v.InferOutput<typeof WriteSchema>, context: ToolCont
   const filePath = resolvePath(context, asked.filePath);
   const bytes = Buffer.from(asked.content);
   const path = await resolveWritePath(filePath, true);
-  return writes.exclusive(path, async () => {
+  return writes.exclusive(path, signal, async () => {
     const before = await writableStats(path);
     const warnings = await replaceFile(writes, {
       path,

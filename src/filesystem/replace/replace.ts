@@ -14,6 +14,7 @@ import { type FileHandle, open, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import { errnoOf } from '../errno.ts';
+import { untilAborted } from '../until-aborted.ts';
 import { createFileLocks, type FileLocks } from './file-locks.ts';
 import { createTemporaryFiles, type TemporaryFiles } from './temporary-files.ts';
 
@@ -72,16 +73,6 @@ export async function writeFully(handle: FileHandle, bytes: Uint8Array): Promise
   while (written < bytes.length) {
     written += (await handle.write(bytes, written, bytes.length - written)).bytesWritten;
   }
-}
-
-/** As `work`, or the signal's reason as soon as it is aborted; the work then goes on unheard. */
-function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason);
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
 }
 
 async function keepOwnerAndMode(handle: FileHandle, before: Stats): Promise<string[]> {

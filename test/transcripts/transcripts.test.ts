@@ -6,6 +6,7 @@ import * as envelopes from '../../src/protocol/envelopes.ts';
 import { BurrowError, type ErrorCode } from '../../src/protocol/errors.ts';
 import { encodeEvidence, type ProcessEvidence } from '../../src/protocol/evidence.ts';
 import { parseExecParams } from '../../src/protocol/exec-params.ts';
+import { parseFilesystemParams } from '../../src/protocol/filesystem-params.ts';
 import { parseRequest, type Request } from '../../src/protocol/request.ts';
 import { parseCancelParams } from '../../src/protocol/simple-params.ts';
 
@@ -67,13 +68,17 @@ function encodeFailureAgain(idJson: string, wire: { code: string; [field: string
   return envelopes.encodeFailure(idJson, new BurrowError(code as ErrorCode, details));
 }
 
+const PARSERS: Record<
+  string,
+  (params: Record<string, unknown>) => { status: 'ok' } | { status: 'invalid'; error: BurrowError }
+> = {
+  'process.exec': parseExecParams,
+  'filesystem.execute': parseFilesystemParams,
+  cancel: parseCancelParams,
+};
+
 function refusalOf(request: Request): BurrowError | undefined {
-  const parsed =
-    request.method === 'process.exec'
-      ? parseExecParams(request.params)
-      : request.method === 'cancel'
-        ? parseCancelParams(request.params)
-        : { status: 'ok' as const };
+  const parsed = PARSERS[request.method]?.(request.params) ?? { status: 'ok' as const };
   return parsed.status === 'invalid' ? parsed.error : undefined;
 }
 

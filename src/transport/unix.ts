@@ -9,6 +9,7 @@ import { MAX_FRAME_BYTES } from '../protocol/defaults.ts';
 import { createLineSplitter } from '../protocol/json-lines.ts';
 import { ConfigurationError } from '../support/configuration-error.ts';
 import type { Log } from '../support/log.ts';
+import { releaseBytes } from '../support/release-bytes.ts';
 import { createFrameWriter } from './frame-writer.ts';
 import { clearSocketPath } from './unix-path.ts';
 
@@ -105,7 +106,10 @@ function serveClient(gateway: Gateway, socket: Socket): Client {
   const hangUp = (): void => {
     void writer.flushed().then(() => socket.end());
   };
-  socket.on('data', (chunk: Buffer) => lines.push(chunk));
+  socket.on('data', (chunk: Buffer) => {
+    lines.push(chunk);
+    releaseBytes(chunk);
+  });
   socket.on('error', () => socket.destroy());
   // No more requests: what runs is still answered.
   socket.once('end', () => {

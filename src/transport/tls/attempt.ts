@@ -9,6 +9,7 @@ import { encodeTransportError, type Frame } from '../../protocol/envelopes.ts';
 import { BurrowError } from '../../protocol/errors.ts';
 import { createLineSplitter, type LineSplitter } from '../../protocol/json-lines.ts';
 import type { Clock, Timer } from '../../support/clock.ts';
+import { releaseBytes } from '../../support/release-bytes.ts';
 import { createFrameWriter, type FrameWriter } from '../frame-writer.ts';
 import { type Authentication, type AuthStep, createAuthentication } from './authentication.ts';
 import type { ControllerAddress } from './controller-url.ts';
@@ -108,6 +109,7 @@ export class Attempt {
     socket.on('secureConnect', () => this.#secure());
     socket.on('data', (chunk: Buffer) => {
       if (this.#phase !== 'ending') this.#lines.push(chunk);
+      releaseBytes(chunk);
     });
     socket.on('error', (error) => this.#abort(describeTlsError(error, this.#options.address)));
     socket.on('close', () => {

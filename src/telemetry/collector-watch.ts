@@ -58,13 +58,19 @@ function startAttempt(shared: HttpAgent, clock: Clock): Attempt {
   // Everything but addRequest is the shared agent's.
   const agent = Object.create(shared) as OpenAgent;
   agent.addRequest = (request, ...rest) => {
-    if (first === undefined) {
-      first = request;
-      watchRequest(request, { seen, fail, clock });
-    } else request.destroy(new Error('Not repeated'));
+    if (first !== undefined) return refuse(request);
+    first = request;
+    watchRequest(request, { seen, fail, clock });
     (shared as OpenAgent).addRequest(request, ...rest);
   };
   return { agent, seen, failed, breakOff: () => void first?.destroy() };
+}
+
+/** Without the code that a connection error has, so that the exporter leaves it at that. */
+function refuse(request: ClientRequest): void {
+  request.destroy(new Error('Not repeated'));
+  // A request reports its end when it is told its socket, and this one gets none.
+  request.onSocket(null as never);
 }
 
 function watchRequest(

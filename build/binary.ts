@@ -17,7 +17,10 @@ import { promisify } from 'node:util';
 import { BUNDLE, ROOT } from './bundle.ts';
 
 export const BINARY = `${ROOT}dist/burrow`;
-const WORK = `${ROOT}dist/work`;
+/** Of this process: two builds in one checkout must not meet. */
+const WORK = `${ROOT}dist/work-${process.pid}`;
+
+export type Architecture = 'x64' | 'arm64';
 
 interface SeaModule {
   default(entry: string, options: object): Promise<void>;
@@ -31,15 +34,25 @@ interface SeaModule {
  */
 const V8_FLAGS = ['--no-concurrent-recompilation', '--single-threaded-gc', '--max-semi-space-size=2'];
 
-/** Builds `dist/burrow` for this machine and answers its size in bytes. Needs `dist/burrow.cjs`. */
-export async function binary(): Promise<number> {
-  const arch = process.arch;
+/** The name of the script in the binary: the path of the bundle would make it depend on where it was built. */
+const MAIN_NAME = 'burrow.cjs';
+/** V8 draws the seed of its string hashes, which the code cache holds. This flag alone does not make it refuse the cache later. */
+const SAME_CACHE_FLAG = '--random-seed=1';
+
+/**
+ * Builds `dist/burrow` and answers its size in bytes: for this machine, or for `arch` around `targetNode`, the Node.js of that
+ * architecture in exactly the version that runs here. Needs `dist/burrow.cjs`. The same bundle gives the same bytes.
+ */
+export async function binary(
+  arch: string = process.arch,
+  targetNode = createRequire(import.meta.url).resolve(`node-linux-${arch}/bin/node`),
+): Promise<number> {
   if (arch !== 'x64' && arch !== 'arm64')
     throw new Error(`Cannot build for ${arch}: only x64 and arm64 are supported`);
   mkdirSync(WORK, { recursive: true });
   const node = `${WORK}/node`;
-  copyFileSync(createRequire(import.meta.url).resolve(`node-linux-${arch}/bin/node`), node);
-  strip(node);
+  copyFileSync(targetNode, node);
+  strip(node, arch);
   const injected = `${WORK}/burrow`;
   const sea = await loadSea();
   await quietly(() =>
@@ -48,10 +61,12 @@ export async function binary(): Promise<number> {
       nodePath: node,
       signature: false,
       seaConfig: {
+        main: MAIN_NAME,
         disableExperimentalSEAWarning: true,
         useSnapshot: false,
         // Start-up with it: 0.84 of without. A start-up snapshot was slower.
-        useCodeCache: true,
+        // A foreign processor's cache cannot be made here.
+        useCodeCache: arch === process.arch,
         // A stale `--require` in the caller's NODE_OPTIONS must not break a command.
         ...{ execArgvExtension: 'none', execArgv: V8_FLAGS },
       },
@@ -73,7 +88,12 @@ export async function binary(): Promise<number> {
 async function loadSea(): Promise<SeaModule['default']> {
   const plain = promisify(childProcess.execFile);
   const withFlags = (file: string, args: readonly string[] = []): ReturnType<typeof plain> =>
-    plain(file, args[0] === '--experimental-sea-config' ? [...V8_FLAGS, ...args] : [...args]);
+    args[0] === '--experimental-sea-config' ? blob(file, args) : plain(file, [...args]);
+  // It runs in a temporary directory of pkg's, where the script gets a name that is the same on every machine.
+  const blob = (file: string, args: readonly string[]): ReturnType<typeof plain> => {
+    copyFileSync(BUNDLE, MAIN_NAME);
+    return plain(file, [...V8_FLAGS, SAME_CACHE_FLAG, ...args]);
+  };
   const execFile = childProcess.execFile;
   childProcess.execFile = Object.assign((() => {}) as unknown as typeof execFile, {
     [promisify.custom]: withFlags,
@@ -85,9 +105,11 @@ async function loadSea(): Promise<SeaModule['default']> {
 }
 
 /** Before the injection, never after it: an injected binary that is stripped crashes although strip reports success. */
-function strip(file: string): void {
-  if (!existsSync('/usr/bin/strip')) return;
-  execFileSync('/usr/bin/strip', [file]);
+function strip(file: string, arch: Architecture): void {
+  const isForeign = arch !== process.arch;
+  const program = `/usr/bin/${isForeign ? `${arch === 'arm64' ? 'aarch64' : 'x86-64'}-linux-gnu-` : ''}strip`;
+  if (existsSync(program)) execFileSync(program, [file]);
+  else console.error(`No ${program}: the binary stays 18 MiB larger than it need be`);
 }
 
 /** pkg reports each step on stdout; only a failure is of interest here. */

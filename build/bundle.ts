@@ -6,14 +6,26 @@ import { build } from 'esbuild';
 export const ROOT = new URL('..', import.meta.url).pathname;
 export const BUNDLE = `${ROOT}dist/burrow.cjs`;
 
-/** Values that the source reads as constants; `vitest.config.ts` defines the same ones. */
-export function constants(): Record<string, string> {
-  const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as { version: string };
-  return { BURROW_VERSION: JSON.stringify(version), BURROW_COMMIT: JSON.stringify(commit()) };
+/** Of package.json, unless BURROW_BUILD_VERSION names another: the package test needs a next version to upgrade to. */
+export function version(): string {
+  const named = process.env['BURROW_BUILD_VERSION'];
+  if (named !== undefined && named !== '') return named;
+  return (JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as { version: string }).version;
 }
 
-/** Bundles `src/main.ts` to `dist/burrow.cjs` and answers its size in bytes. */
-export async function bundle(): Promise<number> {
+/** Values that the source reads as constants; `vitest.config.ts` defines the same ones. */
+export function constants(): Record<string, string> {
+  return { BURROW_VERSION: JSON.stringify(version()), BURROW_COMMIT: JSON.stringify(commit()) };
+}
+
+export interface Bundle {
+  sizeBytes: number;
+  /** Paths of the files that went in, relative to the root. */
+  inputs: readonly string[];
+}
+
+/** Bundles `src/main.ts` to `dist/burrow.cjs`. */
+export async function bundle(): Promise<Bundle> {
   const result = await build({
     absWorkingDir: ROOT,
     entryPoints: ['src/main.ts'],
@@ -29,7 +41,11 @@ export async function bundle(): Promise<number> {
     metafile: true,
     logLevel: 'warning',
   });
-  return Object.values(result.metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
+  const outputs = Object.values(result.metafile.outputs);
+  return {
+    sizeBytes: outputs.reduce((sum, output) => sum + output.bytes, 0),
+    inputs: outputs.flatMap((output) => Object.keys(output.inputs)),
+  };
 }
 
 function commit(): string {

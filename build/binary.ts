@@ -8,6 +8,7 @@ import {
   createWriteStream,
   existsSync,
   mkdirSync,
+  renameSync,
   rmSync,
   statSync,
 } from 'node:fs';
@@ -72,11 +73,13 @@ export async function binary(
       },
     }),
   );
-  rmSync(BINARY, { force: true });
   // The injector writes the file at one go; the page cache then holds it in huge pieces that are mapped whole, and a
   // process started from it seems 17 MiB larger until the host reads the file afresh. A plain copy has no such pieces.
-  await pipeline(createReadStream(injected), createWriteStream(BINARY));
-  chmodSync(BINARY, 0o755);
+  const finished = `${WORK}/finished`;
+  await pipeline(createReadStream(injected), createWriteStream(finished));
+  chmodSync(finished, 0o755);
+  // Whoever runs the one before goes on with it.
+  renameSync(finished, BINARY);
   rmSync(WORK, { recursive: true, force: true });
   return statSync(BINARY).size;
 }

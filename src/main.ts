@@ -68,7 +68,8 @@ function exitWhenWritten(code: number, end: End): void {
   let open = streams.length;
   const done = (): void => {
     open -= 1;
-    if (open === 0) process.exit(isOutputLost(end) ? 1 : code);
+    // Not at once: a write that failed just now is told in the next turn.
+    if (open === 0) setImmediate(() => process.exit(isOutputLost(end) ? 1 : code));
   };
   for (const stream of streams) {
     if (!stream.writable) done();

@@ -2,6 +2,7 @@
 // behind when a person or a closed pipe asks for it.
 
 import type { Channel, OpenChannel } from '../client/channel.ts';
+import { exitStatusOfSignal } from './evidence-text.ts';
 import { EXIT, type System } from './system.ts';
 
 interface PrintingEvents {
@@ -48,14 +49,16 @@ export function watchInterruption(system: System): Interruption {
     count += 1;
     (count === 1 ? first : second).resolve(status);
   };
-  system.onSignal('SIGINT', interrupt(EXIT.interrupted));
-  system.onSignal('SIGTERM', interrupt(143));
-  system.onSignal('SIGHUP', interrupt(129));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    system.onSignal(signal, interrupt(exitStatusOfSignal(signal)));
   system.stdout.once('close', () => first.resolve(EXIT.interrupted));
   return { first: first.promise, second: second.promise };
 }
 
-/** Interrupted once, what runs is cancelled and its evidence printed; twice, nothing is waited for. */
+/**
+ * Interrupted, what runs is cancelled and its evidence printed; interrupted again, the reader of it is not waited for. The end
+ * of what runs is, always: it comes within a second or so, and leaving earlier would leave a stubborn process behind.
+ */
 export async function finishUnlessInterrupted(
   finished: Promise<number>,
   { interruption, stop, system }: { interruption: Interruption; stop: () => Promise<void>; system: System },
@@ -63,8 +66,10 @@ export async function finishUnlessInterrupted(
   const isDone = finished.then(() => undefined);
   const interruptedBy = await Promise.race([isDone, interruption.first]);
   if (interruptedBy === undefined) return finished;
-  const isStopped = await Promise.race([stop().then(() => true), interruption.second.then(() => false)]);
-  // Given up: a reader that does not read is not waited for either.
-  if (!isStopped) system.abandonStdout();
+  await stop();
+  const isWritten = new Promise<true>((resolve) => {
+    system.stdout.write('', () => resolve(true));
+  });
+  if ((await Promise.race([isWritten, interruption.second])) !== true) system.abandonStdout();
   return interruptedBy;
 }

@@ -21,8 +21,14 @@ export function readEvidence(outcome: unknown): ProcessEvidence {
 export function exitStatusOf(evidence: ProcessEvidence): number {
   if (evidence.timedOut) return EXIT.timedOut;
   if (evidence.cancelled) return EXIT.interrupted;
-  if (evidence.signal !== null) return 128 + (constants.signals[evidence.signal as NodeJS.Signals] ?? 0);
+  // A name that this host does not know counts 0 below.
+  if (evidence.signal !== null) return exitStatusOfSignal(evidence.signal as NodeJS.Signals);
   return evidence.exitCode ?? EXIT.failed;
+}
+
+/** 128+n, as a shell says it: 130 for SIGINT, 143 for SIGTERM. */
+export function exitStatusOfSignal(signal: NodeJS.Signals): number {
+  return 128 + (constants.signals[signal] ?? 0);
 }
 
 /** Says why there is no evidence, and answers the exit status. */

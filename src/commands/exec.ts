@@ -3,9 +3,9 @@
 import { createGatewayClient } from '../client/client.ts';
 import { parseDurationMs, parseSizeBytes } from '../support/durations.ts';
 import { type Call, type Command, UsageError } from './command.ts';
-import { exitStatusOf, readEvidence, reportEnd, summarise } from './evidence-text.ts';
+import { exitStatusOf, exitStatusOfSignal, readEvidence, reportEnd, summarise } from './evidence-text.ts';
 import { runOperation } from './run-operation.ts';
-import { EXIT, type System } from './system.ts';
+import type { System } from './system.ts';
 import { runOnTargets, TARGET_FLAGS, type Target } from './target.ts';
 
 export const execCommand: Command = {
@@ -72,20 +72,25 @@ async function runExec(call: Call, target: Target): Promise<number> {
   const params = execParams(call, target);
   const client = createGatewayClient(target.open);
   const streams = flags['json'] === true ? undefined : { stdout: system.stdout, stderr: system.stderr };
-  const ended = await runOperation({ client, method: 'process.exec', params, streams, system });
+  const ended = await runOperation({
+    client,
+    method: 'process.exec',
+    params,
+    streams,
+    system,
+    waitsForEnd: target.kind === 'private',
+  });
   await client.close();
   const { answer } = ended;
-  if (answer.status !== 'ok') return reportEnd(answer, system.stderr);
-
+  if (answer.status !== 'ok') {
+    const status = reportEnd(answer, system.stderr);
+    return ended.interruptedBy === undefined ? status : exitStatusOfSignal(ended.interruptedBy);
+  }
   const evidence = readEvidence(answer.result['outcome']);
   if (flags['json'] === true) system.stdout.write(`${JSON.stringify(answer.result['outcome'])}\n`);
   if (flags['evidence'] === true) system.stderr.write(summarise(evidence));
   else if (flags['json'] !== true) explainCut(evidence, call);
-  return ended.interruptedBy === undefined
-    ? exitStatusOf(evidence)
-    : ended.interruptedBy === 'SIGINT'
-      ? EXIT.interrupted
-      : 143;
+  return ended.interruptedBy === undefined ? exitStatusOf(evidence) : exitStatusOfSignal(ended.interruptedBy);
 }
 
 /** An ending that the command did not choose is said; everything else on stderr is the command's own. */

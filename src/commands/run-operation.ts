@@ -12,6 +12,11 @@ export interface Run {
   /** Where the output goes; undefined: nowhere. */
   streams: { stdout: OutputStream; stderr: OutputStream } | undefined;
   system: System;
+  /**
+   * Nobody gives up: the gateway is this very process, which ends what runs within a second or so; leaving earlier would
+   * leave a stubborn command behind. Default false.
+   */
+  waitsForEnd?: boolean;
 }
 
 export interface Ended {
@@ -19,7 +24,8 @@ export interface Ended {
   interruptedBy: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | undefined;
 }
 
-export async function runOperation({ client, method, params, streams, system }: Run): Promise<Ended> {
+export async function runOperation(run: Run): Promise<Ended> {
+  const { client, method, params, streams, system, waitsForEnd = false } = run;
   // An id of our own, so that a cancel can name the operation before it was accepted.
   const operationId =
     typeof params['operationId'] === 'string' ? params['operationId'] : loadCrypto().randomUUID();
@@ -27,6 +33,7 @@ export async function runOperation({ client, method, params, streams, system }: 
   const { promise: givenUp, resolve: giveUp } = Promise.withResolvers<CallAnswer>();
   const cancel = (): void => void client.call('cancel', { operationId });
   const interrupt = (signal: NonNullable<Ended['interruptedBy']>) => (): void => {
+    if (interruptedBy !== undefined && waitsForEnd) return;
     if (interruptedBy !== undefined)
       return giveUp({ status: 'unreachable', reason: 'given up before the evidence came' });
     interruptedBy = signal;

@@ -26,6 +26,7 @@ export const burrow: Command = {
     client: () => import('./client.ts').then((module) => module.clientCommand),
     daemon: () => import('./daemon.ts').then((module) => module.daemonCommand),
     node: () => import('./node.ts').then((module) => module.nodeCommand),
+    completion: () => import('./completion.ts').then((module) => module.createCompletionCommand(burrow)),
     version: () => import('./version.ts').then((module) => module.versionCommand),
   },
 };

@@ -20,7 +20,7 @@ const BATCH_DELAY_MS = 1_000;
 /** After a failed export, doubling with each further one. */
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
-/** Longest pause that a collector can ask for. */
+/** Longest pause that a collector can ask for; the shortest is FIRST_PAUSE_MS. */
 const MAX_RETRY_AFTER_MS = 5 * 60 * 1_000;
 
 /** Shared by all queues of a gateway, for health. */
@@ -57,6 +57,7 @@ export function createSpanQueue(
   let records: SpanRecord[] = [];
   let exporter: Promise<Exporter> | undefined;
   let underWay: Promise<ExportOutcome> | undefined;
+  let draining: Promise<void> | undefined;
   let timer: Timer | undefined;
   let state: 'unknown' | 'ok' | 'failing' = 'unknown';
   let pauseMs = FIRST_PAUSE_MS;
@@ -74,7 +75,7 @@ export function createSpanQueue(
     if (outcome.status === 'done') return wake(records.length < MAX_BATCH_SPANS ? BATCH_DELAY_MS : 0);
     // The pause stands also when nothing is queued: the next span must not knock at once.
     const askedMs = outcome.status === 'unavailable' ? outcome.retryAfterMs : undefined;
-    wake(Math.min(askedMs ?? pauseMs, MAX_RETRY_AFTER_MS));
+    wake(Math.min(Math.max(askedMs ?? pauseMs, FIRST_PAUSE_MS), MAX_RETRY_AFTER_MS));
     pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
   };
   const exportBatch = async (): Promise<ExportOutcome> => {
@@ -148,7 +149,9 @@ export function createSpanQueue(
       timer?.cancel();
       const { promise: outOfTime, resolve } = Promise.withResolvers<void>();
       const limit = clock.startTimer(limitMs, resolve, { background: true });
-      await Promise.race([drain(), outOfTime]);
+      // Called twice, the two must not send the same batch.
+      draining ??= drain();
+      await Promise.race([draining, outOfTime]);
       limit.cancel();
       drop();
     },

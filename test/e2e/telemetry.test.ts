@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { GATEWAY_NAME } from '../../src/protocol/defaults.ts';
+import { BROKEN_KINDS, startBroken } from '../telemetry/broken-collectors.ts';
 import {
   type Collector,
   PARENT_ID,
@@ -267,21 +267,22 @@ describe('what leaves the host', () => {
 });
 
 describe('a broken collector', () => {
-  it.each(['refused', 'black-holed', 'slow'])(
-    '(%s) does not hold the daemon beyond 3 s at a stop',
-    async (kind) => {
-      const endpoint = await startBroken(kind);
-      const daemon = startDaemon();
-      await configure(daemon, { enabled: true, endpoint });
-      const { result } = await daemon.exec({ command: 'echo fine', traceContext: SAMPLED });
-      const startedAt = Date.now();
-      daemon.child.kill('SIGTERM');
+  it.each(BROKEN_KINDS)('(%s) changes no outcome and does not hold the daemon at a stop', async (kind) => {
+    const broken = await startBroken(kind);
+    onTestFinished(broken.close);
+    const [off, on] = [startDaemon(), startDaemon()];
+    await configure(on, { enabled: true, endpoint: broken.endpoint });
+    const before = await runEverything(on, 'before');
+    await until('a batch is on its way', () => broken.connections() > 0 || on.stderr().includes('fails'));
+    const meanwhile = await runEverything(on, 'meanwhile');
+    const startedAt = Date.now();
+    on.child.kill('SIGTERM');
 
-      expect(await daemon.ended).toEqual({ code: 0, signal: null });
-      expect(Date.now() - startedAt).toBeLessThan(3_000);
-      expect(result.outcome).toMatchObject({ stdout: 'fine\n', exitCode: 0 });
-    },
-  );
+    expect(await on.ended).toEqual({ code: 0, signal: null });
+    expect(Date.now() - startedAt).toBeLessThan(3_000);
+    expect(before).toEqual(await runEverything(off, 'before'));
+    expect(meanwhile).toEqual(await runEverything(off, 'meanwhile'));
+  });
 
   it('is logged once when it fails and once when it is back', async () => {
     const collector = await startCollector((response) =>
@@ -332,23 +333,20 @@ describe('burrow client telemetry', () => {
   });
 });
 
-/** An endpoint where nobody listens, nobody answers, or a byte comes each 100 ms. */
-async function startBroken(kind: string): Promise<string> {
-  const server = createServer((socket) => {
-    socket.on('error', () => {});
-    onTestFinished(() => void socket.destroy());
-    if (kind === 'slow') {
-      const drip = setInterval(() => socket.write('H'), 100);
-      socket.once('close', () => clearInterval(drip));
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const closed = new Promise((resolve) => server.once('close', resolve));
-  if (kind === 'refused') {
-    server.close();
-    await closed;
-  } else onTestFinished(() => void server.close());
-  if (address === null || typeof address === 'string') throw new Error('No port');
-  return `http://127.0.0.1:${address.port}`;
+/** One operation of each kind of end, without what differs from run to run. */
+async function runEverything(daemon: Daemon, round: string): Promise<object[]> {
+  const requests: [string, object][] = [
+    ['process.exec', { command: `echo ${round}; echo err >&2; exit 3` }],
+    ['process.exec', { executable: '/no/such/program' }],
+    ['process.exec', { command: 'sleep 5', timeoutMs: 50, round }],
+    ['filesystem.execute', { tool: 'files_list', arguments: { dirPath: '/' }, round }],
+    ['filesystem.execute', { tool: 'files_read', arguments: { filePath: '/nowhere' }, round }],
+  ];
+  const answers: object[] = [];
+  for (const [method, params] of requests) {
+    const { result, error } = await daemon.ask(method, { ...params, traceContext: SAMPLED });
+    const { startedAt, endedAt, durationMs, resultFingerprint, ...outcome } = result?.outcome ?? {};
+    answers.push({ error, outcome, replay: result?.replay });
+  }
+  return answers;
 }

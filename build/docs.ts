@@ -13,6 +13,7 @@ import * as replies from '../src/protocol/replies.ts';
 import { RequestSchema } from '../src/protocol/request.ts';
 import * as results from '../src/protocol/results.ts';
 import { CancelParamsSchema, IgnoredParamsSchema } from '../src/protocol/simple-params.ts';
+import { TelemetryParamsSchema } from '../src/protocol/telemetry-params.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const SCHEMA_DIRECTORY = 'docs/schema';
@@ -24,6 +25,8 @@ export const SCHEMAS: Readonly<Record<string, GenericSchema>> = {
   'hello.result': results.HelloResultSchema,
   'health.params': IgnoredParamsSchema,
   'health.result': results.HealthResultSchema,
+  'telemetry.configure.params': TelemetryParamsSchema,
+  'telemetry.configure.result': results.TelemetryResultSchema,
   'process.exec.params': ExecParamsSchema,
   'process.exec.result': results.ExecResultSchema,
   'filesystem.execute.params': FilesystemParamsSchema,

@@ -12,10 +12,26 @@ export const HelloResultSchema = v.looseObject({
   transport: v.picklist(['stdio-jsonl', 'tls-jsonl-outbound', 'unix-jsonl']),
 });
 
+export const TelemetryResultSchema = v.looseObject({
+  enabled: v.boolean(),
+  endpoint: v.nullable(v.string()),
+  headersConfigured: v.boolean(),
+  source: v.picklist(['controller', 'environment']),
+});
+
+const HealthTelemetrySchema = v.looseObject({
+  ...TelemetryResultSchema.entries,
+  collector: v.picklist(['unknown', 'ok', 'failing']),
+  queuedSpans: v.number(),
+  exportedSpans: v.number(),
+  droppedSpans: v.number(),
+});
+
 export const HealthResultSchema = v.looseObject({
   status: v.picklist(['ok', 'degraded', 'stopping']),
   activeOperations: v.array(v.string()),
   uptimeMs: v.optional(v.pipe(v.number(), v.minValue(0))),
+  telemetry: v.optional(HealthTelemetrySchema),
 });
 
 export const ExecResultSchema = v.looseObject({

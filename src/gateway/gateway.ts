@@ -17,6 +17,9 @@ import { MAX_RUNNING_TOOLS } from './filesystem-operation.ts';
 import { createOperationTable, type OperationTable } from './operation-table.ts';
 import { createTurns } from './turns.ts';
 
+/** An id takes up to 1.5 KiB of JSON, so these take up to 1.5 MiB of a frame. */
+const MAX_LISTED_OPERATIONS = 1_024;
+
 export interface GatewayDeps extends Omit<ExecutorDeps, 'operations' | 'fileTurns'> {
   log: Log;
   version: string;
@@ -47,7 +50,7 @@ export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gatew
     const { ok, ...transports } = deps.transportHealth?.() ?? { ok: true };
     return {
       status: operations.isStopping() ? 'stopping' : ok ? journal.state : 'degraded',
-      activeOperations: operations.ids(),
+      ...listOperations(operations),
       uptimeMs: Math.round(deps.clock.monotonicMs() - startedAtMs),
       journal,
       telemetry: deps.telemetry.health(),
@@ -69,9 +72,7 @@ export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gatew
             encodeResult(request.idJson, configureTelemetry(request.params, deps.telemetry)),
           );
         case 'shutdown':
-          connection.send(
-            encodeResult(request.idJson, { stopping: true, activeOperations: operations.ids() }),
-          );
+          connection.send(encodeResult(request.idJson, { stopping: true, ...listOperations(operations) }));
           return options.onShutdownRequest();
         default:
           return execute(request, connection);
@@ -101,6 +102,14 @@ export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gatew
       await operations.idle();
     },
   };
+}
+
+/** More ids than a frame surely holds are not all named; what is left out is counted. */
+function listOperations(operations: OperationTable): object {
+  const ids = operations.ids();
+  const left = ids.length - MAX_LISTED_OPERATIONS;
+  if (left <= 0) return { activeOperations: ids };
+  return { activeOperations: ids.slice(0, MAX_LISTED_OPERATIONS), activeOperationsLeftOut: left };
 }
 
 function hello(transport: TransportName, version: string): object {

@@ -10,7 +10,10 @@ import type { OutputStream } from './launcher.ts';
 import { createStreamDecoder, type DecodedText, decodedText } from './text-decoder.ts';
 import { createTextStore } from './text-store.ts';
 
-/** Changes bytes between the pipe and the decoder (redaction). May hold some back until it has seen more. */
+/**
+ * Changes bytes between the pipe and the decoder (redaction). May hold some back, as a copy, until it has seen more; what it
+ * answers may lie in the chunk.
+ */
 export interface ByteFilter {
   push(chunk: Buffer): Buffer;
   end(): Buffer;
@@ -78,8 +81,8 @@ class OutputCapture implements Capture {
     }
     const decoded = track.decoder.push(track.filter === undefined ? chunk : track.filter.push(chunk));
     this.#deliver(stream, track, decoded);
-    // A filter may keep views of the chunk, strings never do.
-    if (track.filter === undefined) releaseBytes(chunk);
+    // Nothing keeps a view of the chunk: strings never do, and a filter copies what it holds back.
+    releaseBytes(chunk);
   }
 
   end(stream: OutputStream): void {

@@ -1,6 +1,6 @@
-// Finds where any of some literal values occurs in bytes. Native searches do the work: one regular expression over all
-// values says whether and from where there is anything, and only then each value is looked for by itself. No byte of a
-// payload is visited by our own code, but for a tail as short as the longest value.
+// Finds where any of some literal values occurs in bytes. One regular expression over all values does the work in native
+// code and says where one may begin; only there are the values themselves compared. No byte of a payload is visited by our own
+// code, but for a tail as short as the longest value.
 
 /** Half open, in bytes. */
 export interface Span {
@@ -9,25 +9,36 @@ export interface Span {
 }
 
 export interface ValueSearch {
-  /** Every occurrence, by start; those of one value that overlap are joined. */
+  /** The longest occurrence at each place where one begins, by start. They may overlap. */
   find(input: Buffer): Span[];
   /** How many bytes at the end of `input` are the beginning, and not the whole, of some value. */
   openTailBytes(input: Buffer): number;
 }
 
 /** Of each value this much goes into the expression: enough to be rare, short enough to compile at once. */
-const MAX_PATTERN_BYTES = 32;
+const MAX_PATTERN_BYTES = 64;
 
 export function createValueSearch(values: readonly string[]): ValueSearch {
-  const needles = [...new Set(values)].filter((value) => value !== '').map((value) => Buffer.from(value));
+  const needles = [...new Set(values)]
+    .filter((value) => value !== '')
+    .map((value) => Buffer.from(value))
+    .sort((a, b) => b.length - a.length);
   const prefixes = needles.map(createPrefixMatch);
-  const pattern = needles.length === 0 ? undefined : createPattern(needles);
+  const pattern = createPattern(needles);
   return {
     find(input) {
-      // latin1: one character for each byte, and a copy that costs a hundredth of the search.
-      const from = pattern === undefined ? -1 : input.toString('latin1').search(pattern);
-      if (from === -1) return [];
-      return needles.flatMap((needle) => findValue(input, needle, from)).sort((a, b) => a.start - b.start);
+      const spans: Span[] = [];
+      if (pattern === undefined) return spans;
+      // latin1: one character for each byte, and a copy that costs a small part of the search.
+      const text = input.toString('latin1');
+      pattern.lastIndex = 0;
+      for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+        const start = match.index;
+        const needle = needles.find((candidate) => isAt(input, candidate, start));
+        if (needle !== undefined) spans.push({ start, end: start + needle.length });
+        pattern.lastIndex = start + 1;
+      }
+      return spans;
     },
     openTailBytes(input) {
       let longest = 0;
@@ -37,32 +48,17 @@ export function createValueSearch(values: readonly string[]): ValueSearch {
   };
 }
 
-function createPattern(needles: readonly Buffer[]): RegExp {
+function createPattern(needles: readonly Buffer[]): RegExp | undefined {
+  if (needles.length === 0) return undefined;
   const escaped = needles.map((needle) =>
     needle.toString('hex', 0, MAX_PATTERN_BYTES).replaceAll(/../g, String.raw`\x$&`),
   );
-  return new RegExp(escaped.join('|'));
+  return new RegExp([...new Set(escaped)].join('|'), 'g');
 }
 
-function findValue(input: Buffer, needle: Buffer, from: number): Span[] {
-  const spans: Span[] = [];
-  let start = input.indexOf(needle, from);
-  while (start !== -1) {
-    const end = endOfRun(input, needle, start);
-    spans.push({ start, end });
-    start = input.indexOf(needle, end);
-  }
-  return spans;
-}
-
-/** Where the occurrence at `start` ends, with those that begin inside it (`aXa` occurs twice in `aXaXa`). */
-function endOfRun(input: Buffer, needle: Buffer, start: number): number {
-  let end = start + needle.length;
-  for (;;) {
-    const furtherEnd = input.lastIndexOf(needle, end - 1) + needle.length;
-    if (furtherEnd <= end) return end;
-    end = furtherEnd;
-  }
+function isAt(input: Buffer, needle: Buffer, start: number): boolean {
+  const end = start + needle.length;
+  return end <= input.length && input.compare(needle, 0, needle.length, start, end) === 0;
 }
 
 /** The length of the longest proper prefix of `needle` that the bytes end with (Knuth, Morris and Pratt). */

@@ -36,7 +36,7 @@ export interface TestController {
 
 export const NONCE = '0123456789abcdef';
 
-export async function startController(issued: Issued, port = 0): Promise<TestController> {
+export async function startController(issued: Issued, host = '127.0.0.1'): Promise<TestController> {
   const keys = createIdentityKeys();
   const peers: Peer[] = [];
   const sockets = new Set<Socket>();
@@ -54,12 +54,12 @@ export async function startController(issued: Issued, port = 0): Promise<TestCon
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
-  server.listen(port, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
   const bound = (server.address() as AddressInfo).port;
   return {
     port: bound,
-    url: `tls://127.0.0.1:${bound}`,
+    url: `tls://${host}:${bound}`,
     keys,
     peers,
     sockets,

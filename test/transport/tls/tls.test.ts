@@ -25,8 +25,8 @@ beforeEach(() => {
   directory = join(root, `state-${serial}`);
 });
 
-async function controller(certificate: Issued = issued, port = 0): Promise<TestController> {
-  const started = await startController(certificate, port);
+async function controller(certificate: Issued = issued): Promise<TestController> {
+  const started = await startController(certificate);
   onTestFinished(() => started.close());
   return started;
 }

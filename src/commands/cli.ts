@@ -24,9 +24,11 @@ export const burrow: Command = {
     exec: () => import('./exec.ts').then((module) => module.execCommand),
     fs: () => import('./fs.ts').then((module) => module.fsCommand),
     client: () => import('./client.ts').then((module) => module.clientCommand),
+    controller: () => import('./controller.ts').then((module) => module.controllerCommand),
     daemon: () => import('./daemon.ts').then((module) => module.daemonCommand),
     node: () => import('./node.ts').then((module) => module.nodeCommand),
     completion: () => import('./completion.ts').then((module) => module.createCompletionCommand(burrow)),
+    scan: () => import('./scan.ts').then((module) => module.scanCommand),
     version: () => import('./version.ts').then((module) => module.versionCommand),
   },
 };

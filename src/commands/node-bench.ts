@@ -53,10 +53,10 @@ export const nodeBenchCommand: Command = {
 
 async function bench(call: Call, signal: AbortSignal): Promise<number> {
   const { system, flags } = call;
-  const { command, cwd, node } = nodeTarget(call);
+  const { command, cwd, node, timeoutMs: ownTimeoutMs } = await nodeTarget(call);
   const inputs = await readInputs(call);
   const runs = countFlag(flags, 'runs', DEFAULT_RUNS);
-  const timeoutMs = durationFlag(flags, 'timeout');
+  const timeoutMs = durationFlag(flags, 'timeout') ?? ownTimeoutMs;
   const process = processOptions(system, cwd);
   const options = {
     signal,

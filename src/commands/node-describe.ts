@@ -16,8 +16,8 @@ export const nodeDescribeCommand: Command = {
   ],
   run: (call) =>
     interruptible(call.system, async (signal) => {
-      const { command, cwd, node } = nodeTarget(call);
-      const timeoutMs = durationFlag(call.flags, 'timeout');
+      const { command, cwd, node, timeoutMs: ownTimeoutMs } = await nodeTarget(call);
+      const timeoutMs = durationFlag(call.flags, 'timeout') ?? ownTimeoutMs;
       const envelope = await describeNode(command, {
         ...processOptions(call.system, cwd),
         signal,

@@ -65,9 +65,9 @@ export const nodeRunCommand: Command = {
 };
 
 async function runOnce(call: Call, signal: AbortSignal): Promise<number> {
-  const { command, cwd, node } = nodeTarget(call);
+  const { command, cwd, node, timeoutMs: ownTimeoutMs } = await nodeTarget(call);
   const inputs = await readInputs(call);
-  const timeoutMs = durationFlag(call.flags, 'timeout');
+  const timeoutMs = durationFlag(call.flags, 'timeout') ?? ownTimeoutMs;
   const envelope = await invokeNode(command, inputs, {
     ...processOptions(call.system, cwd),
     signal,
@@ -81,10 +81,10 @@ async function runOnce(call: Call, signal: AbortSignal): Promise<number> {
 }
 
 async function runWorker(call: Call, signal: AbortSignal): Promise<number> {
-  const { command, cwd, node } = nodeTarget(call);
+  const { command, cwd, node, timeoutMs: ownTimeoutMs } = await nodeTarget(call);
   const { flags, system } = call;
   const concurrency = countFlag(flags, 'concurrency', DEFAULT_CONCURRENCY);
-  const timeoutMs = durationFlag(flags, 'timeout');
+  const timeoutMs = durationFlag(flags, 'timeout') ?? ownTimeoutMs;
   const worker = createNodeWorker(command, { ...processOptions(system, cwd), concurrency });
   const options = {
     signal,

@@ -1,16 +1,21 @@
 // Which program a `burrow node` command means: a command after `--`, a file, or the id of a node in `.octonode`.
 
-import { accessSync, constants, statSync } from 'node:fs';
-import { extname, resolve } from 'node:path';
-import { isSea } from 'node:sea';
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { NodeCommand } from '../octonode/octonode.ts';
-import { type Call, type Flag, UsageError } from './command.ts';
+import { findProject } from '../octonode/project/find-project.ts';
+import { commandOfFile, runnableCommand } from '../octonode/scan/file-command.ts';
+import { type Call, type Flag, nearest, UsageError } from './command.ts';
+import { ownCommand } from './own-command.ts';
+import { foreignProject, invalidProject } from './project-problems.ts';
 
 interface NodeTarget {
   command: NodeCommand;
   cwd: string;
   /** Which node of the program; undefined when it has but one. */
   node: string | undefined;
+  /** Set for a node of a project whose `runtime` says so. */
+  timeoutMs?: number | undefined;
 }
 
 export const TARGET_ARGS: Record<string, Flag> = {
@@ -32,20 +37,9 @@ export const TARGET_ARGS: Record<string, Flag> = {
   },
 };
 
-/** Files that burrow runs itself. */
-const HOSTED = new Set(['.ts', '.mts', '.js', '.mjs', '.cjs']);
-const INTERPRETERS: Readonly<Record<string, string>> = {
-  '.py': 'python3',
-  '.sh': 'sh',
-  '.pl': 'perl',
-  '.tcl': 'tclsh',
-  '.rb': 'ruby',
-  '.php': 'php',
-  '.lua': 'lua',
-};
-
 /** Throws UsageError when nothing, or nothing that exists, is named. */
-export function nodeTarget({ positionals, rest, flags, system }: Call): NodeTarget {
+export async function nodeTarget(call: Call): Promise<NodeTarget> {
+  const { positionals, rest, flags, system } = call;
   const node = typeof flags.node === 'string' ? flags.node : undefined;
   const [name] = positionals;
   if (rest !== undefined) {
@@ -56,8 +50,10 @@ export function nodeTarget({ positionals, rest, flags, system }: Call): NodeTarg
   }
   if (name === undefined)
     throw new UsageError('No node is given', 'Name a file, an id of .octonode, or a command after "--"');
-  const command = commandOfFile(name, system.cwd);
+  const command = commandOf(name, system.cwd);
   if (command !== undefined) return { command, cwd: system.cwd, node };
+  const recorded = await nodeOfProject(name, call);
+  if (recorded !== undefined) return recorded;
   throw new UsageError(
     `"${name}" is neither a file nor a node of .octonode`,
     'A command stands after "--": burrow node run -- python3 greet.py',
@@ -65,29 +61,46 @@ export function nodeTarget({ positionals, rest, flags, system }: Call): NodeTarg
 }
 
 /** Undefined when there is no such file and the name does not look like one. */
-function commandOfFile(file: string, cwd: string): NodeCommand | undefined {
+function commandOf(file: string, cwd: string): NodeCommand | undefined {
   const path = resolve(cwd, file);
-  const extension = extname(file);
-  const exists = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-  if (HOSTED.has(extension)) return [...ownCommand(), 'node', 'host', file];
-  const interpreter = INTERPRETERS[extension];
-  if (exists && isExecutable(path)) return [path];
-  if (interpreter !== undefined) return [interpreter, file];
+  const command = commandOfFile(path, file);
+  if (command !== undefined) return runnableCommand(command, ownCommand());
   // The engine then says what the system says: EACCES, ENOENT.
+  const exists = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
   return exists || file.includes('/') ? [path] : undefined;
 }
 
-/** How this very program is started again. */
-function ownCommand(): [string, ...string[]] {
-  const script = process.argv[1];
-  return isSea() || script === undefined ? [process.execPath] : [process.execPath, script];
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
+/** The node of that id in the project around `cwd`, with the settings that its person wrote; undefined without one. */
+async function nodeOfProject(id: string, { system, flags }: Call): Promise<NodeTarget | undefined> {
+  const found = findProject(system.cwd);
+  if (found.status === 'foreign') throw foreignProject(found.path);
+  if (found.status === 'missing') return undefined;
+  const {
+    loadProject,
+    commandOf: recordedCommand,
+    findNode,
+  } = await import('../octonode/project/project.ts');
+  const loaded = await loadProject(found.path);
+  if (loaded.status === 'invalid') throw invalidProject(loaded.path, loaded.problems);
+  const entries = loaded.project.content.nodes ?? [];
+  const entry = findNode(entries, id);
+  if (entry === undefined) {
+    const near = nearest(
+      id,
+      entries.map((node) => node.id),
+    );
+    throw new UsageError(
+      `Node "${id}" is not in "${found.path}"`,
+      near === undefined ? 'burrow scan records what is there' : `Did you mean "${near}"?`,
+    );
   }
+  const command = recordedCommand(entry.signature);
+  if (command === undefined)
+    throw new UsageError(`Node "${id}" has no command in "${found.path}"`, 'Record it: burrow scan');
+  return {
+    command: runnableCommand(command, ownCommand()),
+    cwd: resolve(found.directory, entry.signature?.cwd ?? '.'),
+    node: typeof flags.node === 'string' ? flags.node : id,
+    timeoutMs: entry.runtime?.timeout_ms,
+  };
 }

@@ -17,6 +17,8 @@ export interface SchemaChecker {
   check(schema: unknown, value: unknown): Promise<SchemaVerdict>;
   /** As `check`, at once; undefined when the schema was not compiled yet. */
   checkNow(schema: unknown, value: unknown): SchemaVerdict | undefined;
+  /** Why no value can be checked with `schema`; undefined when it can be used. */
+  problemOf(schema: unknown): Promise<string | undefined>;
   /** Compiles ahead, so that a first check is as fast as the next. */
   prepare(schemas: readonly unknown[]): Promise<void>;
 }
@@ -78,6 +80,16 @@ export function createSchemaChecker(): SchemaChecker {
         return judge(compiled.validate, value);
       } catch (error) {
         return broken(reasonOf(error));
+      }
+    },
+    async problemOf(schema) {
+      if (schema === undefined || typeof schema === 'boolean') return undefined;
+      if (typeof schema !== 'object' || schema === null) return 'it is not an object';
+      try {
+        const compiled = await compiledFor(schema);
+        return compiled.status === 'ok' ? undefined : compiled.reason;
+      } catch (error) {
+        return reasonOf(error);
       }
     },
     async prepare(schemas) {

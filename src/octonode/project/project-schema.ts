@@ -126,3 +126,8 @@ export type NodeSignature = v.InferOutput<typeof SignatureSchema>;
 export type NodeRuntime = v.InferOutput<typeof RuntimeSchema>;
 export type Workflow = v.InferOutput<typeof WorkflowSchema>;
 export type WorkflowEdge = v.InferOutput<typeof EdgeSchema>;
+
+/** Whether a project can hold a node of this id: 1 to 200 characters, none of them a control character. */
+export function isNodeId(id: string): boolean {
+  return v.is(Id, id);
+}

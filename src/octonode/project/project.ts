@@ -23,6 +23,7 @@ export type {
   Workflow,
   WorkflowEdge,
 } from './project-schema.ts';
+export { isNodeId } from './project-schema.ts';
 export { type ParsedProject, type ProjectPath, type ProjectProblem, parseProject } from './project-text.ts';
 export { isJsonObject, type Json, type JsonObject, type NodeEdit } from './signature-map.ts';
 

@@ -1,0 +1,27 @@
+// How the mistakes of a project file are told: one a line, as compilers do, so that editors can jump there.
+
+import type { ProjectProblem } from '../octonode/project/project.ts';
+import { UsageError } from './command.ts';
+import { EXIT, type System } from './system.ts';
+
+/** `path:line:column: message` on stderr; the exit status of a failure. */
+export function reportProblems(path: string, problems: readonly ProjectProblem[], system: System): number {
+  for (const { line, column, message } of problems)
+    system.stderr.write(`${path}:${line}:${column}: ${message}\n`);
+  return EXIT.failed;
+}
+
+export function foreignProject(path: string): UsageError {
+  return new UsageError(
+    `Project file "${path}" belongs to another user`,
+    'To use it all the same, work in its own directory',
+  );
+}
+
+export function invalidProject(path: string, problems: readonly ProjectProblem[]): UsageError {
+  const [first] = problems;
+  return new UsageError(
+    `Project file "${path}" has ${problems.length} mistake${problems.length === 1 ? '' : 's'}`,
+    first === undefined ? undefined : `${path}:${first.line}:${first.column}: ${first.message}`,
+  );
+}

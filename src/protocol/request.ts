@@ -1,5 +1,5 @@
 // One line becomes a request, or the error to answer it with and the id to answer to. Never throws, never recurses into
-// the text, and takes nothing from it but `id`, `method` and `params`.
+// the text, and takes nothing from it but `id`, `method`, `params` and, for a controller, `target`.
 
 import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
@@ -15,6 +15,8 @@ export interface Request {
   id: string | number | boolean | null;
   method: string;
   params: Record<string, unknown>;
+  /** The host that is meant, as it came: read by a controller, ignored by a gateway. */
+  target?: unknown;
 }
 
 /** The published form of the rules below; the parser keeps `params` as it came, where a schema would copy it. */
@@ -44,7 +46,7 @@ export function parseRequest(line: Buffer): ParsedRequest {
     return invalid(recoverId(line), 'invalid_json');
   }
   if (!isObject(envelope)) return invalidMessage('null', '', 'Expected an object');
-  const { id = null, method, params } = envelope;
+  const { id = null, method, params, target } = envelope;
   if (!isId(id)) return invalidMessage('null', 'id', 'Expected a string, a number, a boolean or null');
   const idJson = encodeId(id, line);
   if (idJson === undefined) {
@@ -52,11 +54,11 @@ export function parseRequest(line: Buffer): ParsedRequest {
   }
   if (typeof method !== 'string') return invalidMessage(idJson, 'method', 'Expected a string');
   if (params === undefined || params === null) {
-    return { status: 'request', request: { idJson, id, method, params: {} } };
+    return { status: 'request', request: { idJson, id, method, params: {}, target } };
   }
   if (!isObject(params)) return invalidMessage(idJson, 'params', 'Expected an object');
   if (isTooDeep(params, line.length)) return tooDeep(idJson);
-  return { status: 'request', request: { idJson, id, method, params } };
+  return { status: 'request', request: { idJson, id, method, params, target } };
 }
 
 function textOf(line: Buffer): string {

@@ -12,8 +12,10 @@ const MAY_IMPORT: Record<string, string[]> = {
   transport: ['gateway', 'protocol', 'support'],
   client: ['gateway', 'process', 'protocol', 'support'],
   octonode: ['process', 'support'],
+  controller: ['gateway', 'protocol', 'support', 'transport'],
   commands: [
     'client',
+    'controller',
     'filesystem',
     'gateway',
     'octonode',

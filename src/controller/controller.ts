@@ -1,0 +1,100 @@
+// The other end of a gateway's outbound connection: gateways dial in over TLS and prove who they are, operators say whom to
+// let in and send them work. Promises that nothing is asked of a gateway without proof, that one id has one connection, that
+// each request is delivered at most once, and that trust survives a restart. It runs nothing itself and stores no work.
+
+import type { Clock } from '../support/clock.ts';
+import type { Log } from '../support/log.ts';
+import { openStateFiles } from '../transport/tls/state-files.ts';
+import { createActivityList } from './activity.ts';
+import { createAdministration } from './administration.ts';
+import {
+  type CertificatePaths,
+  openOwnCertificate,
+  ownNames,
+  readCertificate,
+  type ServerCertificate,
+} from './certificate.ts';
+import { openGatewayRecords } from './gateway-records.ts';
+import { createHall } from './hall.ts';
+import { openIdentity } from './identity.ts';
+import { type Listener, listen } from './listener.ts';
+import { createOperators, type Operators } from './operators.ts';
+
+/** For the TLS handshake, and again for the answer to the challenge. */
+export const HANDSHAKE_LIMIT_MS = 10_000;
+export interface ControllerOptions {
+  host: string;
+  /** 0: any that is free. */
+  port: number;
+  stateDirectory: string;
+  /** Undefined: a certificate of its own. */
+  certificate: CertificatePaths | undefined;
+  /** More names for its own certificate, when that is made. */
+  names: readonly string[];
+  hostname: string;
+  version: string;
+  handshakeLimitMs?: number;
+}
+
+export interface Controller {
+  port: number;
+  fingerprint: string;
+  expiresAtMs: number;
+  /** What a unix socket serves. */
+  operators: Operators;
+  /** Hangs up on everybody. May be called twice. */
+  close(): Promise<void>;
+}
+
+/** Listening. Throws ConfigurationError for an address, a directory or files that cannot be used. */
+export async function startController(
+  options: ControllerOptions,
+  { clock, log }: { clock: Clock; log: Log },
+): Promise<Controller> {
+  const files = openStateFiles(options.stateDirectory);
+  const keys = await openIdentity(files, clock);
+  const records = openGatewayRecords(files);
+  const certificate = await openCertificate(options, files, clock);
+  const activity = createActivityList(clock);
+  const hall = createHall({
+    clock,
+    log,
+    keys,
+    records,
+    limitMs: options.handshakeLimitMs ?? HANDSHAKE_LIMIT_MS,
+  });
+  const { roster, desk } = hall;
+  const administration = createAdministration({
+    ...{ records, desk, roster, activity, clock, log },
+    admit: ({ gatewayId, link }) => hall.admit(gatewayId, 'node', link),
+  });
+  const operators = createOperators({
+    ...{ roster, desk, activity, administration, clock, log, version: options.version },
+  });
+  const listener: Listener = await listen({
+    ...{ host: options.host, port: options.port, certificate, log },
+    handshakeLimitMs: options.handshakeLimitMs ?? HANDSHAKE_LIMIT_MS,
+    onConnection: (socket) => hall.enter(socket),
+  });
+  return {
+    port: listener.port,
+    fingerprint: certificate.fingerprint,
+    expiresAtMs: certificate.expiresAtMs,
+    operators,
+    async close() {
+      listener.close();
+      await operators.stop();
+      hall.close();
+    },
+  };
+}
+
+function openCertificate(
+  options: ControllerOptions,
+  files: ReturnType<typeof openStateFiles>,
+  clock: Clock,
+): Promise<ServerCertificate> {
+  if (options.certificate !== undefined) return Promise.resolve(readCertificate(options.certificate));
+  const names = [...new Set([...options.names, ...ownNames(options.hostname)])];
+  return openOwnCertificate(options.stateDirectory, files, { names, clock });
+}

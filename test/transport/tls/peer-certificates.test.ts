@@ -1,0 +1,125 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { type Authority, createAuthority, type Issued } from './certificates.ts';
+import { type Peer, startController, type TestController } from './controller.ts';
+import { type LinkedGateway, type LinkOptions, startLink } from './gateway.ts';
+
+let root: string;
+let authority: Authority;
+let issued: Issued;
+let directory: string;
+let serial = 0;
+
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'burrow-tls-'));
+  authority = createAuthority(root);
+  issued = authority.issue('controller');
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+beforeEach(() => {
+  serial += 1;
+  directory = join(root, `state-${serial}`);
+});
+
+async function controller(certificate: Issued = issued): Promise<TestController> {
+  const started = await startController(certificate);
+  onTestFinished(() => started.close());
+  return started;
+}
+
+function gatewayOf(url: string, more: Partial<LinkOptions> = {}): Promise<LinkedGateway> {
+  return startLink({ url, directory, caFile: authority.certFile, token: 'token', ...more });
+}
+
+async function connected(
+  more: Partial<LinkOptions> = {},
+): Promise<{ far: TestController; gateway: LinkedGateway; peer: Peer }> {
+  const far = await controller();
+  const gateway = await gatewayOf(far.url, more);
+  const peer = await far.next();
+  await peer.admit('c1');
+  await gateway.logged('Connected');
+  return { far, gateway, peer };
+}
+
+describe('certificates', () => {
+  it.each<[string, () => Issued, string]>([
+    [
+      'of another authority',
+      () => createAuthority(root, `other-${serial}`).issue(`stranger-${serial}`),
+      '(UNABLE_TO_',
+    ],
+    ['that has expired', () => authority.issue(`expired-${serial}`, { days: -1 }), '(CERT_HAS_EXPIRED)'],
+    [
+      'for another name',
+      () => authority.issue(`named-${serial}`, { names: 'DNS:other.example' }),
+      'for "DNS:other.example", not for "127.0.0.1" (ERR_TLS_CERT_ALTNAME_INVALID)',
+    ],
+  ])('%s are refused, and tried again slowly', async (_name, make, text) => {
+    const far = await controller(make());
+    const gateway = await gatewayOf(far.url, { random: () => 1 });
+    await gateway.logged(text);
+    await expect
+      .poll(() => gateway.log.filter((line) => line.includes('trying again in')).length, { timeout: 5_000 })
+      .toBe(3);
+    expect(gateway.log.map((line) => /in (\d+) ms/.exec(line)?.[1])).toEqual(['100', '200', '400']);
+    expect(far.peers.flatMap((peer) => peer.messages)).toEqual([]);
+  });
+
+  it('are verified by the system when trust is HMAC and there is no CA', async () => {
+    const far = await controller();
+    const gateway = await startLink({ url: far.url, directory, token: 'token' });
+    await gateway.logged('(UNABLE_TO_');
+  });
+
+  it.each([
+    ['localhost', 'localhost'],
+    ['127.0.0.1', false],
+  ])('of host %s are asked for by the name %s', async (host, serverName) => {
+    const far = await controller();
+    await gatewayOf(`tls://${host}:${far.port}`);
+    const peer = await far.next();
+    expect(peer.socket.servername).toBe(serverName);
+    await peer.admit('c1');
+  });
+
+  it('of this gateway are read again for each connection; a broken pair is not used', async () => {
+    const own = authority.issue(`own-${serial}`);
+    const renewed = authority.issue(`renewed-${serial}`);
+    const [certFile, keyFile] = [join(root, `live-${serial}.pem`), join(root, `live-${serial}.key`)];
+    copyFileSync(own.certFile, certFile);
+    copyFileSync(own.keyFile, keyFile);
+    const far = await controller();
+    const gateway = await gatewayOf(far.url, { certFile, keyFile });
+    const shown = async (): Promise<string> => {
+      const peer = await far.next();
+      await peer.admit('c');
+      const { subject } = peer.socket.getPeerCertificate();
+      peer.socket.destroy();
+      return String(subject.CN);
+    };
+    expect(await shown()).toBe(`own-${serial}`);
+    copyFileSync(renewed.certFile, certFile);
+    expect(await shown()).toBe(`own-${serial}`);
+    await gateway.logged('the files that were read before are used on');
+    copyFileSync(renewed.keyFile, keyFile);
+    await expect.poll(shown).toBe(`renewed-${serial}`);
+  });
+
+  it('show in health when they run out', async () => {
+    const short = authority.issue(`short-${serial}`, { days: 3 });
+    const { gateway, peer } = await connected({ certFile: short.certFile, keyFile: short.keyFile });
+    expect(gateway.link.health()).toMatchObject({
+      ok: false,
+      controller: { state: 'connected' },
+      certificates: [
+        { certificate: 'ca', state: 'ok', daysLeft: 364 },
+        { certificate: 'gateway', state: 'expiring', daysLeft: 2 },
+        { certificate: 'controller', state: 'ok', daysLeft: 89 },
+      ],
+    });
+    peer.socket.destroy();
+  });
+});

@@ -187,22 +187,35 @@ function printEnvelopes(
   return runOnTargets(call, ({ system }, target) => printFrom(target, request, system));
 }
 
-async function printFrom({ open, stop, flush }: Target, request: object, system: System): Promise<number> {
+async function printFrom(
+  { kind, open, stop, flush }: Target,
+  request: object,
+  system: System,
+): Promise<number> {
   const interruption = watchInterruption(system);
-  const answered = new Promise<string>((resolve) => {
-    const channel = openPrinting(open, system, {
-      onFrame: (text) => {
-        if (/^\{"type":"(response|error)"/.test(text)) resolve(text);
-      },
-      onClosed: resolve,
-    });
-    channel.send(`${JSON.stringify(request)}\n`);
+  let operationId: unknown;
+  const { promise: answered, resolve } = Promise.withResolvers<string>();
+  const channel = openPrinting(open, system, {
+    onFrame: (text) => {
+      if (text.startsWith('{"type":"accepted"')) operationId = JSON.parse(text).operationId;
+      if (/^\{"type":"(response|error)","requestId":"(exec|fs)"/.test(text)) resolve(text);
+    },
+    onClosed: resolve,
   });
+  channel.send(`${JSON.stringify(request)}\n`);
   const status = answered.then(async (text) => {
     await flush();
+    await channel.close();
     return /^\{"type":"response","requestId":"[a-z]+","ok":true,/.test(text) ? EXIT.done : EXIT.unreachable;
   });
-  return finishUnlessInterrupted(status, { interruption, stop, system });
+  // A private gateway is stopped; one that lives on is asked to cancel this operation.
+  const end = async (): Promise<void> => {
+    if (kind !== 'private' && operationId !== undefined)
+      channel.send(`${JSON.stringify({ id: 'cancel', method: 'cancel', params: { operationId } })}\n`);
+    await stop();
+    await status;
+  };
+  return finishUnlessInterrupted(status, { interruption, stop: end, system });
 }
 
 function parseObject(text: string, hint: string): Record<string, unknown> {

@@ -5,6 +5,7 @@ import { parseDurationMs, parseSizeBytes } from '../support/durations.ts';
 import { type Call, type Command, UsageError } from './command.ts';
 import { exitStatusOf, exitStatusOfSignal, readEvidence, reportEnd, summarise } from './evidence-text.ts';
 import { runOperation } from './run-operation.ts';
+import { protectedParams, SECRET_FLAG } from './secrets.ts';
 import type { System } from './system.ts';
 import { runOnTargets, TARGET_FLAGS, type Target } from './target.ts';
 
@@ -55,6 +56,7 @@ export const execCommand: Command = {
     },
     json: { type: 'boolean', description: 'Print the evidence as one JSON line instead of the output' },
     evidence: { type: 'boolean', description: 'Add a readable summary of the evidence on stderr' },
+    ...SECRET_FLAG,
     ...TARGET_FLAGS,
   },
   examples: [
@@ -69,7 +71,7 @@ export const execCommand: Command = {
 
 async function runExec(call: Call, target: Target): Promise<number> {
   const { flags, system } = call;
-  const params = execParams(call, target);
+  const params = { ...execParams(call, target), ...protectedParams(call, target) };
   const client = createGatewayClient(target.open);
   const streams = flags['json'] === true ? undefined : { stdout: system.stdout, stderr: system.stderr };
   const ended = await runOperation({

@@ -73,6 +73,8 @@ export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gatew
           );
         case 'shutdown':
           connection.send(encodeResult(request.idJson, { stopping: true, ...listOperations(operations) }));
+          // At once: the next line, in the same chunk perhaps, is refused already.
+          operations.stop();
           return options.onShutdownRequest();
         default:
           return execute(request, connection);

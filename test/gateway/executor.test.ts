@@ -197,6 +197,19 @@ describe('an execute request', () => {
   });
 });
 
+describe('shutdown', () => {
+  it('takes no work from the very next line on', () => {
+    const place = world();
+    const peer = connect(place);
+    peer.ask('shutdown');
+    peer.exec('late', REQUEST);
+
+    expect(peer.envelopes.at(-1)).toMatchObject({ requestId: 'late', error: { code: 'stopping' } });
+    expect(peer.ask('health')['result'].status).toBe('stopping');
+    expect(place.processes).toEqual([]);
+  });
+});
+
 describe('health', () => {
   it('names as many operations as a frame surely holds, and counts the others', () => {
     const place = world(3_000);

@@ -32,8 +32,16 @@ export interface AttemptOptions {
   material: TlsMaterial;
 }
 
+export interface PendingPairing {
+  pairingCode: string;
+  /** The controller shows another code. */
+  differs: boolean;
+  tlsFingerprint: string | undefined;
+}
+
 export interface AttemptEvents {
-  onPending(pairingCode: string, differs: boolean): void;
+  /** Once at most: an operator of the controller has to approve. */
+  onPending(pairing: PendingPairing): void;
   onEarlyRequest(): void;
   onAuthenticated(connectionId: string, seen: Pins): void;
   /** The controller showed its certificate, verified or not. */
@@ -58,6 +66,7 @@ export class Attempt {
   #reason: EndReason | undefined;
   #tlsFingerprint: string | undefined;
   #earlyRequests = 0;
+  #isPending = false;
 
   constructor(options: AttemptOptions, events: AttemptEvents, clock: Clock) {
     this.#options = options;
@@ -144,8 +153,7 @@ export class Attempt {
         this.#limit('answer to the proof');
         return this.#writer.send(step.frame);
       case 'pending':
-        this.#stage?.cancel();
-        return this.#events.onPending(step.pairingCode, step.differs);
+        return this.#pend(step.pairingCode, step.differs);
       case 'unauthenticated':
         return this.#refuseEarly(step.frame);
       case 'authenticated':
@@ -161,6 +169,14 @@ export class Attempt {
       case 'broken':
         return this.#break(step.error);
     }
+  }
+
+  #pend(pairingCode: string, differs: boolean): void {
+    // Said again it says nothing new.
+    if (this.#isPending) return;
+    this.#isPending = true;
+    this.#stage?.cancel();
+    this.#events.onPending({ pairingCode, differs, tlsFingerprint: this.#tlsFingerprint });
   }
 
   #refuseEarly(frame: string): void {

@@ -7,7 +7,7 @@ import type { Gateway } from '../../gateway/gateway.ts';
 import { MAX_TLS_FRAME_BYTES } from '../../protocol/defaults.ts';
 import type { Clock, Timer } from '../../support/clock.ts';
 import type { Log } from '../../support/log.ts';
-import { Attempt } from './attempt.ts';
+import { Attempt, type PendingPairing } from './attempt.ts';
 import { type Backoff, createBackoff } from './backoff.ts';
 import { type CertificateHealth, describeCertificate } from './certificate-health.ts';
 import type { ControllerAddress } from './controller-url.ts';
@@ -19,6 +19,8 @@ import type { Credentials, Pins, Trust } from './trust.ts';
 export { type ControllerAddress, parseControllerUrl } from './controller-url.ts';
 export { openTlsFiles, type TlsFilePaths, type TlsFiles } from './tls-files.ts';
 export { openTrust, type Trust } from './trust.ts';
+
+const OWNERS = { ca: 'the authority', gateway: 'this gateway', controller: 'the controller' } as const;
 
 export interface ControllerLinkOptions {
   address: ControllerAddress;
@@ -148,22 +150,10 @@ class Link implements ControllerLink {
 
   #start(credentials: Credentials, material: ReturnType<TlsFiles['read']>): void {
     const { log, clock } = this.#deps;
-    const { gatewayId, trust } = this.#options;
     this.#attempt = new Attempt(
       { ...this.#options, credentials, material },
       {
-        onPending: (pairingCode, differs) => {
-          this.#state = 'pairing';
-          log.warn(
-            `Pairing code ${pairingCode}: waiting for the operator of the controller to approve gateway "${gatewayId}"`,
-          );
-          if (differs) {
-            log.error(
-              'Controller shows another pairing code (identity_mismatch): do not approve it, someone is in between',
-            );
-          }
-          void trust.recordPairingCode(pairingCode);
-        },
+        onPending: (pairing) => this.#pending(pairing),
         onEarlyRequest: () => log.warn('Request before authentication was refused (unauthenticated)'),
         onAuthenticated: (connectionId, seen) => this.#authenticated({ connectionId, seen, credentials }),
         onCertificate: (expiresAtMs) => {
@@ -177,6 +167,20 @@ class Link implements ControllerLink {
     );
   }
 
+  #pending({ pairingCode, differs, tlsFingerprint = 'none' }: PendingPairing): void {
+    const { log } = this.#deps;
+    this.#state = 'pairing';
+    log.warn(
+      `Pairing code ${pairingCode}: waiting for the operator of the controller to approve gateway "${this.#options.gatewayId}"; its certificate is ${tlsFingerprint}`,
+    );
+    if (differs) {
+      log.error(
+        'Controller shows another pairing code (identity_mismatch): do not approve, someone is in between',
+      );
+    }
+    void this.#options.trust.recordPairingCode(pairingCode);
+  }
+
   #authenticated(about: { connectionId: string; seen: Pins; credentials: Credentials }): void {
     const { gatewayId, address, trust } = this.#options;
     this.#backoff.reset();
@@ -184,6 +188,9 @@ class Link implements ControllerLink {
     this.#state = 'connected';
     this.#lastError = undefined;
     this.#deps.log.info(`Connected to controller ${address.text} as gateway "${gatewayId}"`);
+    for (const { certificate, expiresAt, state } of this.health().certificates) {
+      if (state !== 'ok') this.#deps.log.warn(`Certificate of ${OWNERS[certificate]} runs out: ${expiresAt}`);
+    }
     void trust.confirm(about.credentials, about.seen);
   }
 

@@ -120,6 +120,7 @@ describe('certificates', () => {
         { certificate: 'controller', state: 'ok', daysLeft: 89 },
       ],
     });
+    await gateway.logged('Certificate of this gateway runs out');
     peer.socket.destroy();
   });
 });

@@ -1,8 +1,14 @@
+import { X509Certificate } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { hmacProof, isPairingSignature, pairingCode } from '../../../src/protocol/auth.ts';
+import {
+  createIdentityKeys,
+  hmacProof,
+  isPairingSignature,
+  pairingCode,
+} from '../../../src/protocol/auth.ts';
 import { type Authority, createAuthority, type Issued } from './certificates.ts';
 import { NONCE, startController, type TestController } from './controller.ts';
 import { type LinkOptions, startLink } from './gateway.ts';
@@ -114,7 +120,9 @@ describe('pairing', () => {
     expect(statSync(join(directory, 'node-identity.json')).mode & 0o777).toBe(0o600);
 
     peer.send({ type: 'pairing.pending', pairingCode: response.pairingCode });
-    await gateway.logged(`Pairing code ${response.pairingCode}`);
+    peer.send({ type: 'pairing.pending', pairingCode: response.pairingCode });
+    const told = await gateway.logged(`Pairing code ${response.pairingCode}`);
+    expect(told).toContain(new X509Certificate(issued.cert).fingerprint256);
     await expect.poll(() => gateway.state('pairing-code.json')).toContain(response.pairingCode);
     expect(gateway.link.health().controller.state).toBe('pairing');
     peer.send({ id: 1, method: 'hello' });
@@ -123,6 +131,7 @@ describe('pairing', () => {
       error: { code: 'unauthenticated' },
     });
 
+    expect(gateway.log.filter((line) => line.includes('Pairing code'))).toHaveLength(1);
     peer.send({ type: 'auth.ok', connectionId: 'c1' });
     await expect.poll(() => gateway.state('pairing-code.json')).toBeUndefined();
     const pinned = JSON.parse(gateway.state('node-identity.json') ?? '');
@@ -166,7 +175,6 @@ describe('pairing', () => {
     async (pinned) => {
       const far = await controller();
       mkdirSync(directory);
-      const { createIdentityKeys } = await import('../../../src/protocol/auth.ts');
       const identity = {
         version: 1,
         nodeId: 'n',
@@ -188,8 +196,6 @@ describe('pairing', () => {
   it('uses the identity of an older installation as it is', async () => {
     const far = await controller();
     mkdirSync(directory);
-    const { createIdentityKeys } = await import('../../../src/protocol/auth.ts');
-    const { X509Certificate } = await import('node:crypto');
     const file = JSON.stringify({
       version: 1,
       nodeId: 'older',

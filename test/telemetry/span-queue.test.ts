@@ -75,8 +75,9 @@ describe('createSpanQueue()', () => {
     const { batches, step, add, counts } = createKit();
     add(600);
     await step(0);
+    await step(0);
     await step(1_000);
-    expect(batches.map((batch) => batch.length)).toEqual([512, 88]);
+    expect(batches.map((batch) => batch.length)).toEqual([256, 256, 88]);
     expect(counts.exported).toBe(600);
   });
 
@@ -154,7 +155,7 @@ describe('createSpanQueue()', () => {
     add(1_000);
     await queue.close();
     add(1);
-    expect(batches.map((batch) => batch.length)).toEqual([512, 488]);
+    expect(batches.map((batch) => batch.length)).toEqual([256, 256, 256, 232]);
     expect(counts).toEqual({ exported: 1_000, dropped: 1 });
     expect(isClosed()).toBe(true);
   });

@@ -36,7 +36,8 @@ export interface Calls {
   size(): number;
 }
 
-export function createCalls(): Calls {
+/** `prefix` makes the ids unlike those of an earlier connection, whose answers a gateway may still send on this one. */
+export function createCalls(prefix: string): Calls {
   const byRequest = new Map<string, Call>();
   const byOperation = new Map<string, Call>();
   let nextId = 1;
@@ -69,7 +70,7 @@ export function createCalls(): Calls {
 
   return {
     begin(call) {
-      const id = `r${nextId}`;
+      const id = `${prefix}-${nextId}`;
       nextId += 1;
       byRequest.set(id, call);
       return id;

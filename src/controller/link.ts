@@ -14,6 +14,7 @@ import { MAX_FRAME_BYTES } from '../protocol/defaults.ts';
 import { encodeTransportError } from '../protocol/envelopes.ts';
 import { BurrowError, isBurrowError } from '../protocol/errors.ts';
 import { createLineSplitter, type LineSplitter } from '../protocol/json-lines.ts';
+import { loadCrypto } from '../support/builtins.ts';
 import type { Clock, Timer } from '../support/clock.ts';
 import { createFrameWriter, type FrameWriter } from '../transport/frame-writer.ts';
 import { type Calls, createCalls } from './calls.ts';
@@ -43,7 +44,7 @@ export interface EndReason {
 
 export class Link {
   readonly address: string;
-  readonly calls: Calls = createCalls();
+  readonly calls: Calls = createCalls(loadCrypto().randomBytes(6).toString('hex'));
   /** Set by `admit`. */
   connectionId: string | undefined;
   /** What the gateway says it is; for people. */

@@ -26,6 +26,7 @@ export const burrow: Command = {
     client: () => import('./client.ts').then((module) => module.clientCommand),
     controller: () => import('./controller.ts').then((module) => module.controllerCommand),
     daemon: () => import('./daemon.ts').then((module) => module.daemonCommand),
+    host: () => import('./host.ts').then((module) => module.hostCommand),
     node: () => import('./node.ts').then((module) => module.nodeCommand),
     completion: () => import('./completion.ts').then((module) => module.createCompletionCommand(burrow)),
     scan: () => import('./scan.ts').then((module) => module.scanCommand),

@@ -38,6 +38,9 @@ export async function bundle(): Promise<Bundle> {
     keepNames: true,
     legalComments: 'none',
     define: constants(),
+    // OpenTelemetry's exporter asks for these by `import()`, which starts the loader of ES modules: 4 MiB, and with them a
+    // dearer fork of every operation.
+    alias: { http: `${ROOT}build/builtin-http.ts`, https: `${ROOT}build/builtin-https.ts` },
     metafile: true,
     logLevel: 'warning',
   });

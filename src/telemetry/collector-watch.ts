@@ -4,7 +4,6 @@
 // sends one byte a second.
 
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
 import type { Clock } from '../support/clock.ts';
 
 /** A collector has a few bytes to say. One that says more is cut off, which changes nothing of its status. */
@@ -43,9 +42,14 @@ export interface CollectorLine {
 export function openCollectorLine(deps: { clock: Clock }, endpoint: string, tls: TlsFiles): CollectorLine {
   // A connection is kept for the next batch; idle ones do not keep the process alive.
   const shared = endpoint.startsWith('https:')
-    ? new HttpsAgent({ keepAlive: true, ...tls })
+    ? new (loadHttps().Agent)({ keepAlive: true, ...tls })
     : new HttpAgent({ keepAlive: true });
   return { startAttempt: () => startAttempt(shared, deps.clock), close: () => shared.destroy() };
+}
+
+/** With TLS and its certificates: only for who needs it. */
+function loadHttps(): typeof import('node:https') {
+  return process.getBuiltinModule('node:https');
 }
 
 /** `addRequest` is how a request finds its socket; agents with a mind of their own have always overridden it. Not in the published types. */

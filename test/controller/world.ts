@@ -103,3 +103,9 @@ export async function until(what: string, probe: () => boolean): Promise<void> {
     await delay(5);
   }
 }
+
+// biome-ignore lint/suspicious/noExplicitAny: results are looked into by tests that say what they expect
+export function resultOf(answer: CallAnswer): Record<string, any> {
+  if (answer.status === 'ok') return answer.result;
+  throw new Error(`No result but ${JSON.stringify(answer)}`);
+}

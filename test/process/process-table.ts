@@ -13,11 +13,6 @@ export function isAlive(pid: number): boolean {
   return readProcessTable().some((entry) => entry.pid === pid && !entry.isDead);
 }
 
-export function residentBytes(pid: number | 'self'): number {
-  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
-  return Number(kib) * 1024;
-}
-
 /** Polls until the condition holds; fails after five seconds. */
 export async function until(condition: () => boolean): Promise<void> {
   const deadline = performance.now() + 5_000;

@@ -28,7 +28,7 @@ export interface Run {
   saw(text: string): Promise<void>;
 }
 
-export const deps: ProcessDeps = createProcessDeps(systemClock);
+const deps: ProcessDeps = createProcessDeps(systemClock);
 
 export function shell(command: string, options: Partial<ProcessRequest> = {}): ProcessRequest {
   return { ...base(), mode: 'shell', command, ...options };

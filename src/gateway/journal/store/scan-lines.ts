@@ -3,7 +3,7 @@ import type { JournalFs } from '../journal-fs.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 /** Four times the frame limit; no record comes near it. A longer line is reported as empty bytes and skipped. */
-export const MAX_LINE_BYTES = 8 * 1024 * 1024;
+const MAX_LINE_BYTES = 8 * 1024 * 1024;
 
 export interface ScanResult {
   /** Offset just behind the last newline. */

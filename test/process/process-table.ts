@@ -1,5 +1,4 @@
 // What tests ask of the process table.
-import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readProcessTable } from '../../src/process/process-groups.ts';
 

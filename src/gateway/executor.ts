@@ -13,7 +13,11 @@ import { type FilesystemOperationDeps, prepareFilesystem } from './filesystem-op
 import type { Journal } from './journal/journal.ts';
 import type { OperationTable } from './operation-table.ts';
 import { type ProcessOperationDeps, prepareProcess } from './process-operation.ts';
+import { createTurns, type Turn, type Turns } from './turns.ts';
 import type { PreparedWork } from './work.ts';
+
+/** Each holds up to a frame of outcome, encoded and not. */
+const MAX_REPLAYS_AT_ONCE = 4;
 
 export interface ExecutorDeps extends ProcessOperationDeps, FilesystemOperationDeps {
   journal: Journal;
@@ -37,6 +41,7 @@ const PREPARE = new Map<
 ]);
 
 export function createExecutor(deps: ExecutorDeps): Execute {
+  const replayTurns = createTurns(MAX_REPLAYS_AT_ONCE);
   return (request, connection) => {
     const prepare = PREPARE.get(request.method);
     if (prepare === undefined) {
@@ -50,18 +55,24 @@ export function createExecutor(deps: ExecutorDeps): Execute {
     const completedDigest = deps.journal.digestOf(operationId);
     if (completedDigest === undefined) {
       deps.operations.admit(operationId, digest);
-      return start(work, { request, connection, operationId, digest }, deps);
+      return start(work, { request, connection, idJson: request.idJson, operationId, digest }, deps);
     }
     if (work.carriesProtectedValues) throw new BurrowError('protected_redelivery_forbidden', { operationId });
     if (completedDigest !== digest) throw new BurrowError('operation_id_conflict', { operationId });
-    void replay(work, { request, connection, operationId, digest }, deps);
+    const { idJson } = request;
+    takeReplayTurn({ connection, idJson, operationId, refit: work.refit }, replayTurns, deps);
   };
 }
 
-interface Identified {
-  request: Request;
+/** Whom an answer goes to, and under which ids. */
+interface Answered {
   connection: Connection;
+  idJson: string;
   operationId: string;
+}
+
+interface Identified extends Answered {
+  request: Request;
   digest: string;
 }
 
@@ -105,35 +116,49 @@ function start(work: PreparedWork, identified: Identified, deps: ExecutorDeps): 
     deps.operations.add({ id: operationId, requestDigest: digest, owner: connection, work: running });
 }
 
-async function replay(work: PreparedWork, identified: Identified, deps: ExecutorDeps): Promise<void> {
-  const { connection, operationId } = identified;
-  const { idJson } = identified.request;
-  const settled = deps.operations.owe(connection);
+/** What a replay needs of its request: params, which may be large, are not kept while it waits. */
+interface Replay extends Answered {
+  refit: PreparedWork['refit'];
+}
+
+/** In turns, and none for a peer that does not read: each holds an outcome of up to a frame. */
+function takeReplayTurn(replay: Replay, turns: Turns, deps: ExecutorDeps): void {
+  let turn: Turn | undefined;
+  const hold = (held: boolean): void => turn?.hold(held);
+  const settled = deps.operations.owe(replay.connection, {
+    pause: () => hold(true),
+    resume: () => hold(false),
+  });
+  turn = turns.take(() => answerReplay(replay, deps).finally(settled));
+  // The peer may have been behind before.
+  if (deps.operations.isHeldBack(replay.connection)) turn.hold(true);
+}
+
+async function answerReplay(replay: Replay, deps: ExecutorDeps): Promise<void> {
+  const { connection, idJson, operationId } = replay;
   try {
     const stored = await deps.journal.read(operationId);
     // It expired between the look-up and the read: the caller must decide whether to run it again.
     if (stored === undefined)
       throw new BurrowError('operation_in_progress', { operationId, message: 'Outcome is just expiring' });
-    const fitted = work.refit(stored, outcomeBudgetBytes(connection.maxFrameBytes, idJson, operationId));
+    const fitted = replay.refit(stored, outcomeBudgetBytes(connection.maxFrameBytes, idJson, operationId));
     if (fitted.status === 'too_large') throw new BurrowError('output_frame_too_large', { operationId });
-    connection.send(response(identified, fitted.json, { replay: true, journaled: true }));
+    connection.send(response(replay, fitted.json, { replay: true, journaled: true }));
   } catch (error) {
     if (!isBurrowError(error)) deps.log.error(`internal_error: cannot replay an operation: ${String(error)}`);
     const known = isBurrowError(error) ? error : new BurrowError('internal_error', { operationId }, error);
     connection.send(encodeFailure(idJson, known));
-  } finally {
-    settled();
   }
 }
 
 function response(
-  identified: Identified,
+  answered: Answered,
   outcomeJson: string,
   how: { replay: boolean; journaled: boolean },
 ): Frame {
   return encodeOutcomeResponse({
-    idJson: identified.request.idJson,
-    operationIdJson: JSON.stringify(identified.operationId),
+    idJson: answered.idJson,
+    operationIdJson: JSON.stringify(answered.operationId),
     replay: how.replay,
     outcomeJson,
     ...(how.journaled ? {} : { journaled: false }),

@@ -12,6 +12,11 @@ export interface Operation {
   work: RunningWork;
 }
 
+export interface OwedAnswer {
+  pause(): void;
+  resume(): void;
+}
+
 export interface OperationTable {
   /** Throws `stopping`, `operation_in_progress`, `operation_id_conflict` or `too_many_operations` when `id` cannot start now. */
   admit(id: string, requestDigest: string): void;
@@ -25,8 +30,12 @@ export interface OperationTable {
   /** Admits nothing from now on and cancels everything. */
   stop(): void;
   isStopping(): boolean;
-  /** An answer to `owner` that takes time although nothing runs: `idle` waits until the function it gives is called. */
-  owe(owner: object): () => void;
+  isHeldBack(owner: object): boolean;
+  /**
+   * An answer to `owner` that takes time although nothing runs: held back like an operation, and waited for by `idle` until
+   * the function that this gives is called. Throws `too_many_operations` when as many answers are owed as operations may run.
+   */
+  owe(owner: object, answer: OwedAnswer): () => void;
   /** Resolves when nothing runs and nothing is owed (of `owner`, if given). */
   idle(owner?: object): Promise<void>;
 }
@@ -34,7 +43,7 @@ export interface OperationTable {
 export function createOperationTable(maxActive: number): OperationTable {
   const active = new Map<string, Operation>();
   /** One object for each answer that is owed. */
-  const owed = new Set<{ owner: object }>();
+  const owed = new Set<{ owner: object; work: OwedAnswer }>();
   const heldOwners = new WeakSet<object>();
   let waiters: { owner: object | undefined; resolve: () => void }[] = [];
   let stopping = false;
@@ -89,10 +98,10 @@ export function createOperationTable(maxActive: number): OperationTable {
     holdBack(owner, held) {
       if (held) heldOwners.add(owner);
       else heldOwners.delete(owner);
-      for (const operation of active.values()) {
-        if (operation.owner !== owner) continue;
-        if (held) operation.work.pause();
-        else operation.work.resume();
+      for (const entry of [...active.values(), ...owed]) {
+        if (entry.owner !== owner) continue;
+        if (held) entry.work.pause();
+        else entry.work.resume();
       }
     },
     stop() {
@@ -100,11 +109,17 @@ export function createOperationTable(maxActive: number): OperationTable {
       for (const operation of active.values()) operation.work.cancel();
     },
     isStopping: () => stopping,
-    owe(owner) {
-      const answer = { owner };
-      owed.add(answer);
+    isHeldBack: (owner) => heldOwners.has(owner),
+    owe(owner, work) {
+      if (owed.size >= maxActive) {
+        throw new BurrowError('too_many_operations', {
+          message: `Cannot replay: ${maxActive} replays wait already`,
+        });
+      }
+      const entry = { owner, work };
+      owed.add(entry);
       return () => {
-        owed.delete(answer);
+        owed.delete(entry);
         wakeWaiters();
       };
     },

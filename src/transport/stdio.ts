@@ -4,9 +4,8 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Gateway } from '../gateway/gateway.ts';
 import { MAX_FRAME_BYTES } from '../protocol/defaults.ts';
-import { createLineSplitter } from '../protocol/json-lines.ts';
-import { releaseBytes } from '../support/release-bytes.ts';
 import { createFrameWriter } from './frame-writer.ts';
+import { createRequestIntake } from './request-intake.ts';
 
 export interface StdioStreams {
   input: Readable;
@@ -23,39 +22,18 @@ export interface StdioServer {
 export function serveStdio(gateway: Gateway, { input, output }: StdioStreams): StdioServer {
   const writer = createFrameWriter(output, {
     onSaturated: (saturated) => session.setSaturated(saturated),
-    onOverfull(overfull) {
-      if (overfull) input.pause();
-      else input.resume();
-    },
+    onOverfull: (overfull) => intake.hold(overfull),
   });
   const session = gateway.connect({
     transport: 'stdio-jsonl',
     maxFrameBytes: MAX_FRAME_BYTES,
     send: writer.send,
   });
-  const lines = createLineSplitter({
-    maxLineBytes: MAX_FRAME_BYTES,
-    onLine: (line) => session.receive(line),
-    onOversized: (head) => session.receiveOversized(head),
+  const { promise: ended, resolve } = Promise.withResolvers<'input_ended' | 'output_closed'>();
+  const intake = createRequestIntake(input, session, () => {
+    void session.idle().then(() => resolve('input_ended'));
   });
-
-  const ended = new Promise<'input_ended' | 'output_closed'>((resolve) => {
-    input.on('data', (chunk: Buffer) => {
-      lines.push(chunk);
-      // Every line of it was taken by now; a skipped line of any length must not pile up until memory is short.
-      releaseBytes(chunk);
-    });
-    const finish = (): void => {
-      lines.end();
-      session.idle().then(
-        () => resolve('input_ended'),
-        () => resolve('input_ended'),
-      );
-    };
-    input.once('end', finish);
-    input.once('error', finish);
-    output.on('error', () => resolve('output_closed'));
-    output.once('close', () => resolve('output_closed'));
-  });
+  output.on('error', () => resolve('output_closed'));
+  output.once('close', () => resolve('output_closed'));
   return { ended, flushed: writer.flushed };
 }

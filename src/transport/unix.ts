@@ -6,11 +6,10 @@ import { chmodSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Gateway } from '../gateway/gateway.ts';
 import { MAX_FRAME_BYTES } from '../protocol/defaults.ts';
-import { createLineSplitter } from '../protocol/json-lines.ts';
 import { ConfigurationError } from '../support/configuration-error.ts';
 import type { Log } from '../support/log.ts';
-import { releaseBytes } from '../support/release-bytes.ts';
 import { createFrameWriter } from './frame-writer.ts';
+import { createRequestIntake } from './request-intake.ts';
 import { clearSocketPath } from './unix-path.ts';
 
 const SOCKET_MODE = 0o660;
@@ -88,34 +87,19 @@ async function listen(server: Server, path: string): Promise<void> {
 function serveClient(gateway: Gateway, socket: Socket): Client {
   const writer = createFrameWriter(socket, {
     onSaturated: (saturated) => session.setSaturated(saturated),
-    onOverfull(overfull) {
-      if (overfull) socket.pause();
-      else socket.resume();
-    },
+    onOverfull: (overfull) => intake.hold(overfull),
   });
   const session = gateway.connect({
     transport: 'unix-jsonl',
     maxFrameBytes: MAX_FRAME_BYTES,
     send: writer.send,
   });
-  const lines = createLineSplitter({
-    maxLineBytes: MAX_FRAME_BYTES,
-    onLine: (line) => session.receive(line),
-    onOversized: (head) => session.receiveOversized(head),
-  });
   const hangUp = (): void => {
     void writer.flushed().then(() => socket.end());
   };
-  socket.on('data', (chunk: Buffer) => {
-    lines.push(chunk);
-    releaseBytes(chunk);
-  });
   socket.on('error', () => socket.destroy());
   // No more requests: what runs is still answered.
-  socket.once('end', () => {
-    lines.end();
-    void session.idle().then(hangUp);
-  });
+  const intake = createRequestIntake(socket, session, () => void session.idle().then(hangUp));
   // The client is gone: its operations run on, at full speed, and their outcomes wait in the journal.
   socket.once('close', () => session.setSaturated(false));
   return { flushed: writer.flushed, close: () => socket.destroySoon() };

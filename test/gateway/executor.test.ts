@@ -154,6 +154,28 @@ describe('an execute request', () => {
     expect(peer.envelopes.at(-1)).toMatchObject({ requestId: '2', result: { replay: true } });
   });
 
+  it('is not replayed to a peer that does not read, until it does', async () => {
+    const place = world(50);
+    const peer = connect(place);
+    complete(place, peer);
+    place.read.resolve();
+    peer.session.setSaturated(true);
+    const before = peer.envelopes.length;
+    for (let n = 0; n < 20; n += 1) peer.exec(`r${n}`, REQUEST);
+    await new Promise(setImmediate);
+    expect(peer.envelopes).toHaveLength(before);
+    const other = connect(place);
+    other.exec('other', REQUEST);
+    await other.session.idle();
+    expect(other.envelopes.at(-1)).toMatchObject({ requestId: 'other', result: { replay: true } });
+
+    peer.session.setSaturated(false);
+    await peer.session.idle();
+    expect(peer.envelopes.slice(before).map(({ requestId }) => requestId)).toEqual(
+      Array.from({ length: 20 }, (_, n) => `r${n}`),
+    );
+  });
+
   it('whose outcome expired between the look and the read is not run behind the back of its sender', async () => {
     const place = world();
     const peer = connect(place);

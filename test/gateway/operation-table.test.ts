@@ -80,6 +80,22 @@ describe('createOperationTable()', () => {
     expect([other.calls, last.calls]).toEqual([[], []]);
   });
 
+  it('holds back the answers that it owes too, and owes no more than operations may run', () => {
+    const table = createOperationTable(1);
+    const slow = {};
+    const answer = operation('answer');
+    const answered = table.owe(slow, answer.work);
+    table.holdBack(slow, true);
+    table.holdBack(slow, false);
+
+    expect(answer.calls).toEqual(['pause', 'resume']);
+    expect(() => table.owe({}, answer.work)).toThrow(
+      expect.objectContaining({ code: 'too_many_operations' }),
+    );
+    answered();
+    table.owe({}, answer.work);
+  });
+
   it('cancels everything when it stops, also what is added just then, and admits nothing', () => {
     const table = createOperationTable(9);
     const [early, late] = [operation('early'), operation('late')];
@@ -100,7 +116,7 @@ describe('createOperationTable()', () => {
     const [mine, theirs] = [{}, {}];
     table.add(operation('a', mine));
     table.add(operation('b', theirs));
-    const answered = table.owe(mine);
+    const answered = table.owe(mine, operation('answer').work);
     const [idle, allIdle] = [table.idle(mine), table.idle()];
 
     table.remove('a');

@@ -30,6 +30,7 @@ export const burrow: Command = {
     node: () => import('./node.ts').then((module) => module.nodeCommand),
     completion: () => import('./completion.ts').then((module) => module.createCompletionCommand(burrow)),
     scan: () => import('./scan.ts').then((module) => module.scanCommand),
+    flow: () => import('./flow.ts').then((module) => module.flowCommand),
     version: () => import('./version.ts').then((module) => module.versionCommand),
   },
 };

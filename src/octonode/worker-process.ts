@@ -106,6 +106,11 @@ export class WorkerLife {
     this.#doom(workerKilledFailure(this.#settings.label));
   }
 
+  /** Fails what is in flight with `failure` and ends the tree. */
+  abandon(failure: Failure): void {
+    this.#doom(failure);
+  }
+
   #flush(): void {
     if (this.#batch === '') return;
     const batch = this.#batch;

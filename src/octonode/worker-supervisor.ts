@@ -100,6 +100,18 @@ export class WorkerSupervisor {
     return this.#closing.promise;
   }
 
+  abandon(): Promise<void> {
+    const closed = this.close();
+    const failure = cancelledFailure(this.#settings.label);
+    for (const call of this.#queue.all()) {
+      this.#queue.remove(call);
+      this.#finish(call, failureEnvelope(call.asked, failure));
+    }
+    for (const life of this.#lives) life.abandon(failure);
+    this.#settleClose();
+    return closed;
+  }
+
   #state(): WorkerStatus['state'] {
     if (this.#closing !== undefined) return 'closed';
     if (this.#givenUp !== undefined) return 'given_up';

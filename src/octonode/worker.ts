@@ -19,6 +19,8 @@ export interface NodeWorker {
   status(): WorkerStatus;
   /** Refuses new calls, lets the accepted ones end, ends the process's input, then kills. May be called again. */
   close(): Promise<void>;
+  /** As `close`, but what is accepted fails as cancelled at once and the process tree is killed. */
+  abandon(): Promise<void>;
 }
 
 /** A worker that starts its process with the first call. */
@@ -34,5 +36,6 @@ export function createNodeWorker(command: NodeCommand, options: WorkerOptions): 
     describe: (call = {}) => describeThrough(settings, call, askWith(call)),
     status: () => worker.status(),
     close: () => worker.close(),
+    abandon: () => worker.abandon(),
   };
 }

@@ -34,6 +34,9 @@ const DOORS: Record<string, RegExp> = {
   'src/gateway/journal/': /\/journal\.ts$/,
   'src/telemetry/': /\/telemetry\.ts$/,
   'src/octonode/sdk/': /\/sdk\.ts$/,
+  'src/octonode/project/': /\/(project|find-project)\.ts$/,
+  'src/octonode/scan/': /\/(scan|file-command)\.ts$/,
+  'src/octonode/flow/': /\/flow\.ts$/,
 };
 
 const sources = readSources('src/**/*.ts');

@@ -1,5 +1,5 @@
 // `npm run deb`: the Debian packages of both architectures and an apt-ready directory around them, in dist/deb. The same commit
-// gives the same bytes. Each package is built by debhelper in a staged copy of the tracked source.
+// gives the same bytes. Each package is built by debhelper in a staged copy of the source.
 //
 //   --arch amd64|arm64   only one of them
 //   --version V          under another version, as the package test needs a next one
@@ -71,10 +71,13 @@ function buildPackage(architecture: DebianArchitecture): void {
   }
 }
 
-/** Tracked files as they are now; what is ignored or unknown to git does not get in. */
+/** The files as they are now, less what git ignores. */
 function stageSource(source: string): string {
-  const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' });
-  for (const path of tracked.split('\0').filter((name) => name !== '' && existsSync(join(ROOT, name)))) {
+  const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  for (const path of listed.split('\0').filter((name) => name !== '' && existsSync(join(ROOT, name)))) {
     mkdirSync(join(source, dirname(path)), { recursive: true });
     cpSync(join(ROOT, path), join(source, path), { preserveTimestamps: true });
   }

@@ -68,8 +68,9 @@ export async function binary(
         // Start-up with it: 0.84 of without. A start-up snapshot was slower.
         // A foreign processor's cache cannot be made here.
         useCodeCache: arch === process.arch,
+        // SIGUSR1 would open a debugger on a local port, to every user of the host.
         // A stale `--require` in the caller's NODE_OPTIONS must not break a command.
-        ...{ execArgvExtension: 'none', execArgv: V8_FLAGS },
+        ...{ execArgvExtension: 'none', execArgv: [...V8_FLAGS, '--disable-sigusr1'] },
       },
     }),
   );

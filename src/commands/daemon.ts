@@ -1,6 +1,6 @@
 // `burrow daemon`: the gateway as a long-lived process, on a line to its controller, on a unix socket, or else on standard
 // input and output, where it ends when its input ends. A configuration that cannot work is one line and status 78;
-// SIGTERM, SIGINT and `shutdown` stop it within three seconds, with terminal evidence for what it cancels.
+// SIGTERM, SIGINT, SIGHUP and `shutdown` stop it within three seconds, with terminal evidence for what it cancels.
 
 import { STOP_LIMIT_MS } from '../protocol/defaults.ts';
 import type { Log } from '../support/log.ts';
@@ -135,7 +135,8 @@ interface StopSignal {
 /** Signals are taken to the very end: a second one must not turn an orderly stop into a kill. */
 function createStopSignal(system: System): StopSignal {
   const { promise, resolve } = Promise.withResolvers<string>();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) system.onSignal(signal, () => resolve(signal));
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+    system.onSignal(signal, () => resolve(signal));
   return { requested: promise, request: resolve };
 }
 

@@ -166,6 +166,16 @@ describe('the binary', () => {
     expect(daemon.stderr()).toBe('');
   });
 
+  it('opens no debugger on SIGUSR1', async () => {
+    const daemon = startDaemon();
+    await daemon.ask('hello');
+    daemon.child.kill('SIGUSR1');
+    const { result } = await daemon.exec({ command: 'kill -USR1 $PPID; sleep .2; echo on' });
+
+    expect(result.outcome.stdout).toBe('on\n');
+    expect(daemon.stderr()).toBe('');
+  });
+
   it('goes on when it is replaced while it runs', async () => {
     const directory = temporaryDirectory();
     const binary = join(directory, 'burrow');

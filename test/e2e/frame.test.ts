@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type Daemon, startDaemon } from './daemon.ts';
+import { type Daemon, memoryMiB, startDaemon, temporaryDirectory, until } from './daemon.ts';
 
 const MIB = 1024 * 1024;
 
@@ -71,5 +71,23 @@ describe('frames of the daemon', () => {
     expect(await daemon.exec(params)).toMatchObject(expected);
     expect(daemon.envelopes.map(({ type }) => type)).toEqual(['accepted', 'response', 'response']);
     expect((await daemon.ask('health')).result).toMatchObject({ status: 'ok', activeOperations: [] });
+  });
+});
+
+describe('answers that nobody reads', () => {
+  it('do not fill the memory, however many replays are asked for, and all come when they are read', async () => {
+    const daemon = startDaemon({ args: ['--state-dir', temporaryDirectory()] });
+    const params = { operationId: 'big', command: 'head -c 1900000 /dev/zero', maxOutputBytes: 2 * MIB };
+    await daemon.exec(params);
+    daemon.child.stdout?.pause();
+    const count = 150;
+    for (let id = 0; id < count; id += 1) daemon.send({ id, method: 'process.exec', params });
+    daemon.send({ id: 'last', method: 'cancel', params: { operationId: 'x' } });
+    await until('answers are stuck', () => (daemon.child.stdout?.readableLength ?? 0) > 0);
+    daemon.child.stdout?.resume();
+    for (let id = 0; id < count; id += 1) expect((await daemon.answer(id)).result.replay).toBe(true);
+    await daemon.answer('last');
+
+    expect(memoryMiB(daemon.pid, 'VmHWM')).toBeLessThan(160);
   });
 });

@@ -30,25 +30,25 @@ describe('burrow daemon', () => {
     }
   });
 
-  it.each(['SIGTERM', 'SIGINT'] as const)(
-    'ends within its limit on %s, with evidence and no process left',
-    async (signal) => {
-      const mark = signal === 'SIGTERM' ? '3081' : '3082';
-      const args = ['--state-dir', temporaryDirectory()];
-      const daemon = startDaemon({ args });
-      await startStubborn(daemon, mark);
-      const startedAt = Date.now();
-      daemon.child.kill(signal);
-      daemon.child.kill(signal);
+  it.each([
+    ['SIGTERM', '3081'],
+    ['SIGINT', '3082'],
+    ['SIGHUP', '3086'],
+  ] as const)('ends within its limit on %s, with evidence and no process left', async (signal, mark) => {
+    const args = ['--state-dir', temporaryDirectory()];
+    const daemon = startDaemon({ args });
+    await startStubborn(daemon, mark);
+    const startedAt = Date.now();
+    daemon.child.kill(signal);
+    daemon.child.kill(signal);
 
-      expect(await daemon.ended).toEqual({ code: 0, signal: null });
-      expect(Date.now() - startedAt).toBeLessThan(STOP_LIMIT_MS);
-      expect(processesWith(mark)).toEqual([]);
-      const { result } = await daemon.answer('stubborn');
-      expect(result.outcome).toMatchObject({ cancelled: true, killed: true, timedOut: false });
-      expect(daemon.envelopes.map(({ type }) => type)).toEqual(['accepted', 'process.terminal', 'response']);
-    },
-  );
+    expect(await daemon.ended).toEqual({ code: 0, signal: null });
+    expect(Date.now() - startedAt).toBeLessThan(STOP_LIMIT_MS);
+    expect(processesWith(mark)).toEqual([]);
+    const { result } = await daemon.answer('stubborn');
+    expect(result.outcome).toMatchObject({ cancelled: true, killed: true, timedOut: false });
+    expect(daemon.envelopes.map(({ type }) => type)).toEqual(['accepted', 'process.terminal', 'response']);
+  });
 
   it('refuses new work with stopping after shutdown, still answers, and exits 0', async () => {
     const daemon = startDaemon();

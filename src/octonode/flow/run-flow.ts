@@ -135,8 +135,8 @@ class FlowRun {
       });
       if (gathered.status === 'missing') {
         const error = { code: 'VALIDATION_ERROR', message: gathered.message, retryable: false } as const;
-        this.#gates.release(state);
-        return this.#finish(state, { status: 'error', error });
+        this.#finish(state, { status: 'error', error });
+        return this.#gates.release(state);
       }
       state.inputs = gathered.inputs;
     }
@@ -144,8 +144,9 @@ class FlowRun {
     this.#options.onEvent({ event: 'node.started', node: step.id, attempt: state.attempts, at: this.#now() });
     const call = { timeoutMs: step.timeoutMs, signal: this.#stop.signal, context: this.#context(state) };
     void this.#callers.invoke(step, state.inputs, call).then((envelope) => {
-      this.#gates.release(state);
       this.#answered(state, envelope);
+      // Only now: whoever follows the events never sees more under way than may be.
+      this.#gates.release(state);
     });
   }
 

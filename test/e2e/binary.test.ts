@@ -2,9 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { BURROW, burrow, startDaemon, temporaryDirectory } from './daemon.ts';
+import { BURROW, burrow, canRun, startDaemon, temporaryDirectory } from './daemon.ts';
 
 const HELLO = '{"id":1,"method":"hello"}\n{"id":2,"method":"process.exec","params":{"command":"echo ran"}}\n';
+
+const CAN_MOUNT = canRun('unshare', '-m', 'mount', '-t', 'tmpfs', 'none', '/mnt');
+const CAN_TRACE = canRun('strace', '-qq', '-o', '/dev/null', 'true');
 
 interface Ran {
   status: number | null;
@@ -43,7 +46,7 @@ describe('the binary', () => {
     );
   });
 
-  it('runs from a read-only directory with nowhere to write', () => {
+  it.skipIf(!CAN_MOUNT)('runs from a read-only directory with nowhere to write', () => {
     expectServed(
       isolated(`
         cp "$1" "$2/burrow"
@@ -54,7 +57,7 @@ describe('the binary', () => {
     );
   });
 
-  it('runs with /tmp full of nothing and not executable, and leaves it empty', () => {
+  it.skipIf(!CAN_MOUNT)('runs with /tmp full of nothing and not executable, and leaves it empty', () => {
     const ran = isolated(`
       cp "$1" "$2/burrow"
       mkdir "$2/tmp"
@@ -66,34 +69,37 @@ describe('the binary', () => {
     expectServed(ran);
   });
 
-  it('runs in a root that holds a C library, a shell and nothing else', () => {
-    const libraries = spawnSync('ldd', [BURROW, '/bin/sh'], { encoding: 'utf8' }).stdout;
-    const files = new Set([
-      '/bin/sh',
-      ...[...libraries.matchAll(/(\/\S+\.so\S*)/g)].map(([, path]) => path ?? ''),
-    ]);
-    const root = temporaryDirectory();
-    for (const file of files) {
-      mkdirSync(join(root, file, '..'), { recursive: true });
-      copyFileSync(file, join(root, file));
-    }
-    copyFileSync(BURROW, join(root, 'burrow'));
-    mkdirSync(join(root, 'dev'));
-    const ran = spawnSync(
-      'unshare',
-      [
-        '-m',
+  it.skipIf(!CAN_MOUNT || !canRun('ldd', '/bin/sh'))(
+    'runs in a root that holds a C library, a shell and nothing else',
+    () => {
+      const libraries = spawnSync('ldd', [BURROW, '/bin/sh'], { encoding: 'utf8' }).stdout;
+      const files = new Set([
         '/bin/sh',
-        '-ec',
-        'touch "$1/dev/null"; mount --bind /dev/null "$1/dev/null"; exec chroot "$1" /burrow daemon',
-        'sh',
-        root,
-      ],
-      { encoding: 'utf8', env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' }, input: HELLO, timeout: 10_000 },
-    );
+        ...[...libraries.matchAll(/(\/\S+\.so\S*)/g)].map(([, path]) => path ?? ''),
+      ]);
+      const root = temporaryDirectory();
+      for (const file of files) {
+        mkdirSync(join(root, file, '..'), { recursive: true });
+        copyFileSync(file, join(root, file));
+      }
+      copyFileSync(BURROW, join(root, 'burrow'));
+      mkdirSync(join(root, 'dev'));
+      const ran = spawnSync(
+        'unshare',
+        [
+          '-m',
+          '/bin/sh',
+          '-ec',
+          'touch "$1/dev/null"; mount --bind /dev/null "$1/dev/null"; exec chroot "$1" /burrow daemon',
+          'sh',
+          root,
+        ],
+        { encoding: 'utf8', env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' }, input: HELLO, timeout: 10_000 },
+      );
 
-    expectServed(ran);
-  });
+      expectServed(ran);
+    },
+  );
 
   it.each([
     ['NODE_OPTIONS', '--require /no/such/file.js'],
@@ -124,7 +130,7 @@ describe('the binary', () => {
     expect(burrow(['exec', '--', 'echo', '--eval', '-p', '1']).stdout).toBe('--eval -p 1\n');
   });
 
-  it('creates no file, only what its state directory holds', () => {
+  it.skipIf(!CAN_TRACE)('creates no file, only what its state directory holds', () => {
     const directory = temporaryDirectory();
     const trace = join(directory, 'trace');
     const state = join(directory, 'state');
@@ -143,20 +149,23 @@ describe('the binary', () => {
     expect(created).toEqual([]);
   });
 
-  it('loads no file but its own libraries and those of the system on the way to hello', () => {
-    const trace = join(temporaryDirectory(), 'trace');
-    spawnSync('strace', ['-f', '-qq', '-e', 'trace=open,openat', '-o', trace, BURROW, 'daemon'], {
-      input: '{"id":1,"method":"hello"}\n',
-      env: {},
-      timeout: 20_000,
-    });
-    const opened = readFileSync(trace, 'utf8').matchAll(/open(?:at)?\([^"]*"([^"]+)".*= \d+$/gm);
-    const strange = [...opened]
-      .map(([, path]) => path ?? '')
-      .filter((path) => path !== BURROW && !/^\/(proc|sys|dev|etc|lib|lib64|usr\/lib)\//.test(path));
+  it.skipIf(!CAN_TRACE)(
+    'loads no file but its own libraries and those of the system on the way to hello',
+    () => {
+      const trace = join(temporaryDirectory(), 'trace');
+      spawnSync('strace', ['-f', '-qq', '-e', 'trace=open,openat', '-o', trace, BURROW, 'daemon'], {
+        input: '{"id":1,"method":"hello"}\n',
+        env: {},
+        timeout: 20_000,
+      });
+      const opened = readFileSync(trace, 'utf8').matchAll(/open(?:at)?\([^"]*"([^"]+)".*= \d+$/gm);
+      const strange = [...opened]
+        .map(([, path]) => path ?? '')
+        .filter((path) => path !== BURROW && !/^\/(proc|sys|dev|etc|lib|lib64|usr\/lib)\//.test(path));
 
-    expect(strange).toEqual([]);
-  });
+      expect(strange).toEqual([]);
+    },
+  );
 
   it('shows no word of its packager to a person', async () => {
     const daemon = startDaemon();

@@ -219,3 +219,8 @@ export function memoryMiB(pid: number, field: 'VmRSS' | 'VmHWM' = 'VmRSS'): numb
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1024;
 }
+
+/** Whether this host has the program and lets this user run it so: tests of odd hosts are skipped without. */
+export function canRun(file: string, ...args: string[]): boolean {
+  return spawnSync(file, args, { stdio: 'ignore' }).status === 0;
+}

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { JOURNAL_MAX_ENTRIES } from '../../src/protocol/defaults.ts';
 import { processesWith, type StressDaemon, startDaemon } from './daemon.ts';
 import { createRandom } from './random.ts';
 
@@ -13,8 +14,6 @@ const KILLS = 200;
 const AT_ONCE = 16;
 /** From the first operation of a life to its kill. */
 const MAX_LIFE_MS = 400;
-/** The journal keeps 256: these are in it whatever the operations in flight have added. */
-const REPLAYED = 200;
 /** Outcomes expire after five minutes; older ones are not asked for. */
 const MAX_AGE_MS = 4 * 60_000;
 const PROGRESS_EVERY_MS = 10_000;
@@ -24,6 +23,7 @@ const OUTPUT_SIZES_BYTES = [0, 10, 1_000, 70_000];
 interface Answered {
   params: Record<string, unknown>;
   outcome: unknown;
+  life: number;
   atMs: number;
 }
 
@@ -98,7 +98,7 @@ async function liveAndDie(daemon: StressDaemon, life: number, answered: Answered
       else {
         const { outcome, replay, journaled } = answer.result;
         if (replay !== false || journaled === false) problem(JSON.stringify(answer).slice(0, 300));
-        answered.push({ params, outcome, atMs: performance.now() });
+        answered.push({ params, outcome, life, atMs: performance.now() });
       }
     }
   };
@@ -119,8 +119,8 @@ async function checkReplays(daemon: StressDaemon, answered: Answered[]): Promise
   const journal = health.status === 'ok' ? (health.result['journal'] as Record<string, unknown>) : {};
   if (journal['state'] !== 'ok' || !isDeepStrictEqual(journal['warnings'], []))
     problem(`journal after a kill: ${JSON.stringify(health)}`);
-  const recent = answered.slice(-REPLAYED).filter(({ atMs }) => performance.now() - atMs < MAX_AGE_MS);
-  for (const { params, outcome } of recent) {
+  const kept = stillKept(answered);
+  for (const { params, outcome } of kept) {
     const answer = await daemon.client.execute('process.exec', params);
     const isSame =
       answer.status === 'ok' &&
@@ -128,7 +128,21 @@ async function checkReplays(daemon: StressDaemon, answered: Answered[]): Promise
       isDeepStrictEqual(answer.result['outcome'], outcome);
     if (!isSame) problem(`lost ${params['operationId']}: ${JSON.stringify(answer).slice(0, 300)}`);
   }
-  return recent.length;
+  return kept.length;
+}
+
+/** Those that no later outcome can have pushed out: each kill may have left some in the journal that were never answered. */
+function stillKept(answered: readonly Answered[]): readonly Answered[] {
+  const newest = answered.at(-1)?.life ?? 0;
+  let count = 0;
+  let start = answered.length;
+  for (; start > 0; start -= 1) {
+    const candidate = answered[start - 1];
+    if (candidate === undefined || performance.now() - candidate.atMs > MAX_AGE_MS) break;
+    count += 1;
+    if (count + (newest - candidate.life + 1) * AT_ONCE > JOURNAL_MAX_ENTRIES) break;
+  }
+  return answered.slice(start);
 }
 
 function checkFiles(): void {

@@ -13,7 +13,7 @@ import { releaseBytes } from '../../support/release-bytes.ts';
 import { createFrameWriter, type FrameWriter } from '../frame-writer.ts';
 import { type Authentication, type AuthStep, createAuthentication } from './authentication.ts';
 import type { ControllerAddress } from './controller-url.ts';
-import { KEEPALIVE_AFTER_MS, type PeerWatch, readKernelRepetitions, watchPeer } from './peer-watch.ts';
+import { KEEPALIVE_AFTER_MS, type PeerWatch, readKernelDelivery, watchPeer } from './peer-watch.ts';
 import type { TlsMaterial } from './tls-files.ts';
 import { describeTlsError, type EndReason, identifyPeer, tlsOptions, tlsProblem } from './tls-peer.ts';
 import type { Credentials, Pins } from './trust.ts';
@@ -86,7 +86,7 @@ export class Attempt {
     this.#watch = watchPeer(
       this.#socket,
       () => this.#abort({ code: 'ETIMEDOUT', message: 'the controller does not acknowledge what is sent' }),
-      { clock, readRepetitions: readKernelRepetitions },
+      { clock, readDelivery: readKernelDelivery },
     );
     this.#listen();
     this.#limit('TCP connection');

@@ -14,8 +14,14 @@ const DEAD_AFTER_MS = 20_000;
 
 export interface PeerWatchDeps {
   clock: Clock;
-  /** Repetitions of the oldest unacknowledged segment since the last acknowledgement; undefined when it cannot be told. */
-  readRepetitions(socket: Socket): number | undefined;
+  readDelivery(socket: Socket): Delivery | undefined;
+}
+
+/** What the kernel knows of the bytes that were sent. */
+export interface Delivery {
+  unacknowledgedBytes: number;
+  /** How often the oldest of them, or a probe for room, was repeated since the peer last answered. */
+  repetitions: number;
 }
 
 export interface PeerWatch {
@@ -24,22 +30,20 @@ export interface PeerWatch {
 
 export function watchPeer(socket: Socket, onDead: () => void, deps: PeerWatchDeps): PeerWatch {
   let timer: Timer;
-  let bytesRead = socket.bytesRead;
   let bytesWritten = socket.bytesWritten;
   let isAwaiting = false;
   let repetitions = 0;
   let silentSinceMs: number | undefined;
 
   const isRepeating = (): boolean => {
-    if (socket.bytesWritten !== bytesWritten) isAwaiting = true;
+    // Once everything is acknowledged there is nothing to look at until more is written.
+    isAwaiting ||= socket.bytesWritten !== bytesWritten;
     bytesWritten = socket.bytesWritten;
-    // Whatever the peer says proves that it is there; without anything written there is nothing to repeat.
-    if (socket.bytesRead !== bytesRead) isAwaiting = false;
-    bytesRead = socket.bytesRead;
-    if (!isAwaiting) return false;
+    const delivery = isAwaiting ? deps.readDelivery(socket) : undefined;
     const before = repetitions;
-    repetitions = deps.readRepetitions(socket) ?? 0;
-    return repetitions > 0 && repetitions >= before;
+    isAwaiting = delivery !== undefined && (delivery.unacknowledgedBytes > 0 || socket.writableLength > 0);
+    repetitions = delivery?.repetitions ?? 0;
+    return isAwaiting && repetitions > 0 && repetitions >= before;
   };
   const look = (): void => {
     timer = deps.clock.startTimer(LOOK_EVERY_MS, look, { background: true });
@@ -54,16 +58,19 @@ export function watchPeer(socket: Socket, onDead: () => void, deps: PeerWatchDep
   return { close: () => timer.cancel() };
 }
 
-/** From /proc/net/tcp (proc(5)): the column `retrnsmt` of the line with the ports of this socket. */
-export function readKernelRepetitions(socket: Socket): number | undefined {
+/** From /proc/net/tcp (proc(5)), the line with the ports of this socket: `tx_queue`, `retrnsmt`, and `timeout`, the open probes. */
+export function readKernelDelivery(socket: Socket): Delivery | undefined {
   const { localPort, remotePort } = socket;
   if (localPort === undefined || remotePort === undefined) return undefined;
-  const ports = new RegExp(
-    `^ *\\d+: [0-9A-F]+:${portText(localPort)} [0-9A-F]+:${portText(remotePort)} 01 \\S+ \\S+ ([0-9A-F]+) `,
-    'm',
+  const ends = `[0-9A-F]+:${portText(localPort)} [0-9A-F]+:${portText(remotePort)}`;
+  const line = new RegExp(`^ *\\d+: ${ends} 01 ([0-9A-F]+):\\S+ \\S+ ([0-9A-F]+) +\\d+ +(\\d+) `, 'm').exec(
+    readTable(socket.localFamily === 'IPv6' ? 'tcp6' : 'tcp'),
   );
-  const count = ports.exec(readTable(socket.localFamily === 'IPv6' ? 'tcp6' : 'tcp'))?.[1];
-  return count === undefined ? undefined : Number.parseInt(count, 16);
+  if (line === null) return undefined;
+  return {
+    unacknowledgedBytes: Number.parseInt(line[1] ?? '0', 16),
+    repetitions: Number.parseInt(line[2] ?? '0', 16) + Number(line[3]),
+  };
 }
 
 function portText(port: number): string {

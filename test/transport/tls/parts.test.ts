@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Clock } from '../../../src/support/clock.ts';
 import { createBackoff } from '../../../src/transport/tls/backoff.ts';
 import { parseControllerUrl } from '../../../src/transport/tls/controller-url.ts';
-import { readKernelRepetitions, watchPeer } from '../../../src/transport/tls/peer-watch.ts';
+import { readKernelDelivery, watchPeer } from '../../../src/transport/tls/peer-watch.ts';
 
 describe('parseControllerUrl()', () => {
   it.each([
@@ -91,55 +91,57 @@ describe('watchPeer()', () => {
     };
   }
 
-  it.each<
+  /** What is so in each second: bytes written so far, and what the kernel says. */
+  interface Second {
+    written: number;
+    unacknowledged?: number;
+    repetitions?: number;
+    waiting?: number;
+  }
+
+  it.each<[string, (second: number) => Second, boolean]>([
+    ['is noticed: the last bytes', () => ({ written: 10, unacknowledged: 10, repetitions: 3 }), true],
     [
-      string,
-      (second: number) => Partial<Record<'bytesRead' | 'bytesWritten' | 'repetitions', number>>,
-      boolean,
-    ]
-  >([
-    [
-      'what is sent is never acknowledged',
-      (second) => ({ bytesWritten: 10, repetitions: Math.ceil(second / 5) }),
+      'is noticed: a full line',
+      (second) => ({ written: 10 * second, unacknowledged: 99, repetitions: second }),
       true,
     ],
+    ['is noticed: no room at the peer, no answer', () => ({ written: 9, waiting: 9, repetitions: 4 }), true],
     [
-      'the peer speaks now and then',
-      (second) => ({ bytesWritten: second, bytesRead: Math.floor(second / 15), repetitions: 3 }),
+      'lives: it catches up',
+      (second) => ({ written: second, unacknowledged: 5, repetitions: (second / 5) % 3 }),
       false,
     ],
-    [
-      'it catches up now and then',
-      (second) => ({ bytesWritten: second, repetitions: (second / 5) % 3 }),
-      false,
-    ],
-    ['nothing is repeated', (second) => ({ bytesWritten: second }), false],
-    ['nothing is sent', () => ({ repetitions: 9 }), false],
-  ])('when %s', (_name, at, isDead) => {
+    ['lives: it is slow', (second) => ({ written: second, unacknowledged: 50, waiting: 50 }), false],
+    ['lives: all is acknowledged', (second) => ({ written: second, repetitions: 9 }), false],
+    ['is not looked at: nothing is sent', () => ({ written: 0, unacknowledged: 1, repetitions: 9 }), false],
+  ])('a peer %s', (_name, at, isDead) => {
     const clock = steppedClock();
-    const socket = { bytesRead: 0, bytesWritten: 0 };
-    let repetitions = 0;
+    const socket = { bytesWritten: 0, writableLength: 0 };
+    let now: Second = { written: 0 };
     let deadAtMs: number | undefined;
     const onDead = (): void => {
       deadAtMs ??= clock.monotonicMs();
     };
     const watch = watchPeer(socket as Socket, onDead, {
       clock,
-      readRepetitions: () => repetitions,
+      readDelivery: () => ({
+        unacknowledgedBytes: now.unacknowledged ?? 0,
+        repetitions: now.repetitions ?? 0,
+      }),
     });
     for (let second = 1; second <= 120; second += 1) {
-      const now = at(second);
-      Object.assign(socket, { bytesRead: now.bytesRead ?? 0, bytesWritten: now.bytesWritten ?? 0 });
-      repetitions = now.repetitions ?? 0;
+      now = at(second);
+      Object.assign(socket, { bytesWritten: now.written, writableLength: now.waiting ?? 0 });
       clock.step(1_000);
     }
     watch.close();
-    expect(deadAtMs === undefined ? false : deadAtMs <= 30_000).toBe(isDead);
     expect(deadAtMs !== undefined).toBe(isDead);
+    if (deadAtMs !== undefined) expect(deadAtMs).toBeLessThanOrEqual(30_000);
   });
 
   it.runIf(process.platform === 'linux').each(['127.0.0.1', '::1'])(
-    'reads the count of the kernel for a line to %s',
+    'asks the kernel about a line to %s',
     async (host) => {
       const accepted = new Set<Socket>();
       const server = createServer((socket) => accepted.add(socket)).listen(0, host);
@@ -151,7 +153,7 @@ describe('watchPeer()', () => {
         server.close();
       });
       await new Promise((resolve) => socket.once('connect', resolve));
-      expect(readKernelRepetitions(socket)).toBe(0);
+      expect(readKernelDelivery(socket)).toEqual({ unacknowledgedBytes: 0, repetitions: 0 });
     },
   );
 });

@@ -7,19 +7,23 @@ import { type Bench, type Figure, holds } from './figure.ts';
 import { filesystem } from './filesystem-bench.ts';
 import { gatewayJournal } from './gateway-journal.ts';
 import { gatewayOutput } from './gateway-output.ts';
+import { gatewayRedaction } from './gateway-redaction.ts';
 import { gatewayStart } from './gateway-start.ts';
 import { gatewayThroughput } from './gateway-throughput.ts';
 import { octonodeProcesses } from './octonode-processes.ts';
 import { octonodeWorker } from './octonode-worker.ts';
+import { telemetry } from './telemetry.ts';
 
 const BENCHES: Bench[] = [
   gatewayStart,
   gatewayThroughput,
   gatewayJournal,
   gatewayOutput,
+  gatewayRedaction,
   filesystem,
   octonodeProcesses,
   octonodeWorker,
+  telemetry,
 ];
 const MAX_ATTEMPTS = 3;
 

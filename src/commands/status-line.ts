@@ -16,7 +16,8 @@ export function createStatusLine({ stderr }: System): StatusLine {
   let isShown = false;
   return {
     show(text) {
-      const width = (stderr.columns ?? DEFAULT_COLUMNS) - 1;
+      // A terminal that does not know its width says 0.
+      const width = (stderr.columns || DEFAULT_COLUMNS) - 1;
       stderr.write(
         CLEAR +
           stripVTControlCharacters(text)

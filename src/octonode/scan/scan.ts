@@ -5,7 +5,9 @@
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import {
+  commandOf,
   editProject,
+  type NodeEntry,
   newProjectText,
   type ParsedProject,
   type ProjectProblem,
@@ -14,7 +16,7 @@ import {
 } from '../project/project.ts';
 import { compare, type ScanReport } from './compare.ts';
 import { type DescribeOptions, describeSources } from './describe-sources.ts';
-import { collectSources, MAX_SOURCES } from './sources.ts';
+import { collectSources, MAX_SOURCES, type Source } from './sources.ts';
 
 export type { ScanFailure, ScanReport } from './compare.ts';
 export { commandOfFile, isHosted, runnableCommand } from './file-command.ts';
@@ -38,7 +40,8 @@ export async function scanProject(options: ScanOptions): Promise<ScanOutcome> {
   const before = await readProject(options.path, directory);
   if (before.status === 'invalid') return before;
   const { sources, isCut } = await collectSources(directory, before.parsed.content.sources ?? []);
-  const descriptions = await describeSources(sources, { ...options, directory });
+  const ordered = unrecordedFirst(sources, before.parsed.content.nodes ?? []);
+  const descriptions = await describeSources(ordered, { ...options, directory });
   if (options.signal.aborted) return { status: 'cancelled' };
 
   // Read again: describing takes seconds, and what a person saved meanwhile must not be lost.
@@ -66,6 +69,13 @@ async function readProject(path: string, directory: string): Promise<Reading> {
   const mark = whole.startsWith('\uFEFF') ? '\uFEFF' : '';
   const reading = await parseProject(whole.slice(mark.length));
   return reading.status === 'ok' ? { ...reading, mark } : reading;
+}
+
+/** What never described itself before may hang: begun first, its deadline runs beside the work on the others. */
+function unrecordedFirst(sources: readonly Source[], entries: readonly NodeEntry[]): Source[] {
+  const recorded = new Set(entries.map(({ signature }) => JSON.stringify(commandOf(signature))));
+  const isRecorded = ({ command }: Source): boolean => recorded.has(JSON.stringify(command));
+  return [...sources.filter((source) => !isRecorded(source)), ...sources.filter(isRecorded)];
 }
 
 function tooManySources(): ScanReport['failed'][number] {

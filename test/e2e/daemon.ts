@@ -169,7 +169,7 @@ function tail(envelopes: Envelope[]): string {
 /** Runs `burrow` to its end with no terminal and the given input. */
 export function burrow(
   args: readonly string[],
-  more: { input?: string; cwd?: string; env?: Record<string, string | undefined> } = {},
+  more: { input?: string; cwd?: string; env?: Record<string, string | undefined> | undefined } = {},
 ): SpawnSyncReturns<string> {
   return spawnSync(BURROW, args, {
     encoding: 'utf8',

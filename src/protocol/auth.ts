@@ -21,7 +21,7 @@ export {
 
 /** A line of authentication is short; a longer one is not read as such. */
 export const MAX_AUTH_LINE_BYTES = 64 * 1024;
-export const MIN_NONCE_CHARACTERS = 16;
+const MIN_NONCE_CHARACTERS = 16;
 
 const ShortTextSchema = v.pipe(v.string(), v.minLength(1), v.maxLength(1_024));
 const PemSchema = v.pipe(v.string(), v.minLength(1), v.maxLength(8 * 1024));
@@ -29,14 +29,14 @@ const PemSchema = v.pipe(v.string(), v.minLength(1), v.maxLength(8 * 1024));
 /** The name of a host at its controller: 1 to 256 characters, none of them a control character. */
 export const GatewayIdSchema = v.pipe(v.string(), v.regex(/^[^\u0000-\u001f\u007f]{1,256}$/u));
 
-export const AuthChallengeSchema = v.looseObject({
+const AuthChallengeSchema = v.looseObject({
   type: v.literal('auth.challenge'),
   nonce: v.pipe(v.string(), v.minLength(MIN_NONCE_CHARACTERS), v.maxLength(1_024)),
   /** SPKI PEM. A controller that only knows HMAC trust may send none. */
   controllerPublicKey: v.nullish(PemSchema),
 });
 
-export const AuthResponseSchema = v.looseObject({
+const AuthResponseSchema = v.looseObject({
   type: v.literal('auth.response'),
   gatewayId: GatewayIdSchema,
   controllerId: v.nullish(ShortTextSchema),
@@ -55,18 +55,18 @@ export const AuthResponseSchema = v.looseObject({
   ),
 });
 
-export const PairingPendingSchema = v.looseObject({
+const PairingPendingSchema = v.looseObject({
   type: v.literal('pairing.pending'),
   pairingCode: ShortTextSchema,
 });
 
-export const AuthOkSchema = v.looseObject({
+const AuthOkSchema = v.looseObject({
   type: v.literal('auth.ok'),
   connectionId: ShortTextSchema,
 });
 
 /** What a controller says before it closes: `transport.error` from this one, other types from other versions. */
-export const AuthErrorSchema = v.looseObject({
+const AuthErrorSchema = v.looseObject({
   type: v.picklist(['transport.error', 'auth.error', 'error']),
   error: v.looseObject({ code: v.string(), message: v.optional(v.string()) }),
 });

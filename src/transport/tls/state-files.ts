@@ -33,7 +33,6 @@ export const ControllerTrustSchema = v.looseObject({
 });
 
 export type NodeIdentity = v.InferOutput<typeof NodeIdentitySchema>;
-export type ControllerTrust = v.InferOutput<typeof ControllerTrustSchema>;
 
 export interface StateFiles {
   /** Undefined when there is none. Throws ConfigurationError for a file that cannot be read or holds something else. */

@@ -1,8 +1,16 @@
 // `burrow host doctor`: every check at once, each with what to do next. It changes nothing. Exit 1 when a check failed.
 
 import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Call, Command } from './command.ts';
-import { checkClock, checkConfiguration, checkDisk, checkJournal, checkModes } from './host-check-files.ts';
+import {
+  checkClock,
+  checkConfiguration,
+  checkDisk,
+  checkJournal,
+  checkModes,
+  type Settings,
+} from './host-check-files.ts';
 import { checkNetwork } from './host-check-network.ts';
 import { checkService } from './host-check-service.ts';
 import { type Finding, failed, ok, skipped } from './host-finding.ts';
@@ -35,7 +43,8 @@ export const hostDoctorCommand: Command = {
 async function doctor({ flags, system }: Call): Promise<number> {
   const paths = hostPaths(flags['root']);
   const isLive = paths.root === undefined;
-  const { findings: configuration, settings } = checkConfiguration(paths);
+  const { findings: configuration, settings: written } = checkConfiguration(paths);
+  const settings = below(paths.root, written);
   const findings = [
     ...configuration,
     ...checkModes(paths, settings),
@@ -52,6 +61,15 @@ async function doctor({ flags, system }: Call): Promise<number> {
       : findings.map(describe).join('');
   system.stdout.write(text);
   return isWell ? EXIT.done : EXIT.failed;
+}
+
+/** Paths in the settings of a staged system are paths in that system. */
+function below(root: string | undefined, settings: Settings): Settings {
+  if (root === undefined) return settings;
+  const entries = [...settings].map(
+    ([name, value]) => [name, /^BURROW_.*_FILE$/.test(name) ? join(root, value) : value] as const,
+  );
+  return new Map(entries);
 }
 
 function checkStaged({ unitFile, root }: HostPaths): Finding[] {

@@ -6,6 +6,7 @@
 #   test/package/run.sh                all checks
 #   test/package/run.sh upgrade purge  only those whose file name holds one of the words (install always runs)
 #
+# PACKAGE_TEST_REUSE names a directory that keeps the built packages as well, for work on the checks.
 # PACKAGE_TEST_CACHE keeps the unpacked Debian between runs (default: /var/cache/burrow-package-test).
 set -u -o pipefail
 cd "$(dirname "$0")/../.." || exit 1
@@ -45,9 +46,14 @@ NAME=burrow-host-gateway
 SOCKET=/run/burrow-host-gateway/gateway.sock
 
 build_packages() {
+  if [ -n "${PACKAGE_TEST_REUSE:-}" ] && [ -d "$PACKAGE_TEST_REUSE/next" ]; then
+    cp -r "$PACKAGE_TEST_REUSE/first" "$PACKAGE_TEST_REUSE/next" "$PACKAGE_TEST_REUSE/packages" "$WORK/"
+    return
+  fi
   node build/deb.ts --fast --arch amd64 --out "$WORK/first" &&
     node build/deb.ts --fast --arch amd64 --version "$NEXT" --out "$WORK/next" &&
-    mkdir -p "$WORK/packages" && cp "$WORK/first/"*.deb "$WORK/next/"*.deb "$WORK/packages/"
+    mkdir -p "$WORK/packages" && cp "$WORK/first/"*.deb "$WORK/next/"*.deb "$WORK/packages/" || return 1
+  [ -z "${PACKAGE_TEST_REUSE:-}" ] || cp -r "$WORK/first" "$WORK/next" "$WORK/packages" "$PACKAGE_TEST_REUSE/"
 }
 
 wanted() {
@@ -63,7 +69,7 @@ step 'packages are built' build_packages || exit 1
 step 'a machine boots' machine_prepare && step 'its systemd runs' machine_boot || exit 1
 for file in "$HERE"/checks/*.sh; do
   wanted "$(basename "$file")" || continue
-  printf '\n%s\n' "$(sed -n 's/^# //p' "$file" | head -n 1)"
+  printf '\n%s\n' "$(sed -n '2s/^# //p' "$file")"
   # shellcheck source=/dev/null
   . "$file"
 done

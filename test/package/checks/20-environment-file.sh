@@ -29,7 +29,7 @@ refused() {
   holds "$1: the log says why" "$3" "$(inside journalctl -q -u $NAME -n 5 -o cat)"
 }
 has_failed() { [ "$(unit ActiveState)" = failed ]; }
-refused 'a bare backslash is refused' 'TOKEN=a\\\\b' 'TOKEN (3 characters'
+refused 'a bare backslash is refused' 'TOKEN=a\\b' 'TOKEN (3 characters'
 refused 'a blank at the end is refused' 'TOKEN=ab ' 'would be lost'
 refused 'a quote that does not end is refused' 'TOKEN="ab' 'single quotes'
 refused 'a URL that is not tls is refused' 'BURROW_GATEWAY_CONTROLLER_URL=https://x' 'tls://'

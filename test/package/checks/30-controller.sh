@@ -2,7 +2,7 @@
 # A controller on the same machine
 OPERATOR=/run/burrow-controller/operator.sock
 step 'the controller starts' inside systemctl start burrow-controller
-step 'and listens' eventually 10 inside burrow controller gateways
+step 'and listens' eventually 10 inside burrow controller gateways || inside journalctl -q -u burrow-controller -n 12 -o cat
 step 'configure' inside burrow host configure --controller tls://127.0.0.1:7443 --gateway-id host-1
 connected=$(inside burrow host connect)
 holds 'connect prints a pairing code' 'pairing code' "$connected"

@@ -1,6 +1,5 @@
 # shellcheck shell=bash
 # Stop
-is_marked() { inside grep -qs STUBBORN=1 "$@"; }
 marked_count() { inside sh -c 'grep -lsaz "^STUBBORN=" /proc/[0-9]*/environ | wc -l'; }
 has_three() { [ "$(marked_count)" -ge 3 ]; }
 over_socket --timeout 5m --env STUBBORN=1 -c 'trap "" TERM; while :; do sleep 1; done' >/dev/null 2>&1 &

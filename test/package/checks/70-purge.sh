@@ -2,7 +2,7 @@
 # Remove and purge
 exists() { inside sh -c 'for path; do [ ! -e "$path" ] || echo "$path"; done' sh "$@"; }
 step 'remove' job apt-get remove -y $NAME
-equal 'no process is left' '' "$(inside sh -c 'grep -lsa burrow /proc/[0-9]*/cmdline | grep -v self' | head -n 1)"
+equal 'no process is left' '' "$(inside sh -c 'ls -l /proc/[0-9]*/exe 2>/dev/null | grep /usr/bin/burro[w]')"
 equal 'configuration and state are kept' '/etc/burrow-host-gateway/gateway.env /var/lib/burrow-host-gateway/operations.json' \
   "$(exists /usr/bin/burrow /etc/burrow-host-gateway/gateway.env /var/lib/burrow-host-gateway/operations.json | paste -sd ' ')"
 step 'installed again' install_version "$VERSION"

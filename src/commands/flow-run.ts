@@ -69,7 +69,8 @@ async function run(call: Call, signal: AbortSignal): Promise<number> {
   const loaded = await projectAround(system);
   if (loaded.status === 'invalid') return reportProblems(loaded.path, loaded.problems, system);
   const { project } = loaded;
-  const checked = checkWorkflow(project, workflowIndex(project, positionals[0] ?? ''));
+  const index = workflowIndex(project, positionals[0] ?? '');
+  const checked = checkWorkflow(project, index);
   if (checked.status === 'refused') return reportProblems(project.path, checked.problems, system);
   const resolved = resolveEnvironment(project, environmentName(call, project), system.env);
   if (resolved.status === 'refused') return reportProblems(project.path, resolved.problems, system);
@@ -77,10 +78,11 @@ async function run(call: Call, signal: AbortSignal): Promise<number> {
   const { environment } = resolved;
   const inputs = await readInputs(call);
   const unbound = unboundReferences(plan, { inputs, vars: environment.vars });
+  const place = project.locate(['workflows', index, 'bindings']);
   if (unbound.length > 0)
     return reportProblems(
       project.path,
-      unbound.map((message) => ({ line: 1, column: 1, message })),
+      unbound.map((message) => ({ ...place, message })),
       system,
     );
   const recordFile = recordPath(call);

@@ -65,7 +65,7 @@ export const nodeRunCommand: Command = {
 };
 
 async function runOnce(call: Call, signal: AbortSignal): Promise<number> {
-  const { command, cwd, node, timeoutMs: ownTimeoutMs } = await nodeTarget(call);
+  const { command, cwd, node, timeoutMs: ownTimeoutMs, config } = await nodeTarget(call);
   const inputs = await readInputs(call);
   const timeoutMs = durationFlag(call.flags, 'timeout') ?? ownTimeoutMs;
   const envelope = await invokeNode(command, inputs, {
@@ -73,6 +73,7 @@ async function runOnce(call: Call, signal: AbortSignal): Promise<number> {
     signal,
     ...(node === undefined ? {} : { node }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(config === undefined ? {} : { context: { config } }),
   });
   const answer = encodeAnswer(envelope, call.flags.envelope === true);
   if (answer.line !== undefined) call.system.stdout.write(answer.line);
@@ -81,7 +82,7 @@ async function runOnce(call: Call, signal: AbortSignal): Promise<number> {
 }
 
 async function runWorker(call: Call, signal: AbortSignal): Promise<number> {
-  const { command, cwd, node, timeoutMs: ownTimeoutMs } = await nodeTarget(call);
+  const { command, cwd, node, timeoutMs: ownTimeoutMs, config } = await nodeTarget(call);
   const { flags, system } = call;
   const concurrency = countFlag(flags, 'concurrency', DEFAULT_CONCURRENCY);
   const timeoutMs = durationFlag(flags, 'timeout') ?? ownTimeoutMs;
@@ -90,6 +91,7 @@ async function runWorker(call: Call, signal: AbortSignal): Promise<number> {
     signal,
     ...(node === undefined ? {} : { node }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(config === undefined ? {} : { context: { config } }),
   };
   const print = createPrinter(system, flags.envelope === true);
   await eachLine(

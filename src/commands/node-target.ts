@@ -16,6 +16,8 @@ interface NodeTarget {
   node: string | undefined;
   /** Set for a node of a project whose `runtime` says so. */
   timeoutMs?: number | undefined;
+  /** What its person configured, for `context.config`. */
+  config?: unknown;
 }
 
 export const TARGET_ARGS: Record<string, Flag> = {
@@ -102,5 +104,6 @@ async function nodeOfProject(id: string, { system, flags }: Call): Promise<NodeT
     cwd: resolve(found.directory, entry.signature?.cwd ?? '.'),
     node: typeof flags.node === 'string' ? flags.node : id,
     timeoutMs: entry.runtime?.timeout_ms,
+    config: entry.presentation?.['config'],
   };
 }

@@ -7,11 +7,11 @@ import { type FlowPlan, planWorkflow } from './plan.ts';
 
 export { type FlowEnvironment, resolveEnvironment } from './environment.ts';
 export { DEFAULT_FLOW_JOBS } from './limits.ts';
-export { createMask, type Mask } from './mask.ts';
-export type { FlowPlan, PlanStep } from './plan.ts';
+export { createMask } from './mask.ts';
+export type { FlowPlan } from './plan.ts';
 export { type FlowEvent, outputsOf, type RunRecord } from './record.ts';
-export { type FlowDeps, type FlowRunOptions, runFlow } from './run-flow.ts';
-export { createStderrLines, type StderrLines } from './stderr-lines.ts';
+export { type FlowRunOptions, runFlow } from './run-flow.ts';
+export { createStderrLines } from './stderr-lines.ts';
 export { unboundReferences } from './step-inputs.ts';
 
 export type CheckedWorkflow =

@@ -5,7 +5,7 @@
 import type { Document, Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 import { editDocument, expectedContent } from './document-edit.ts';
 import type { ParsedProject } from './project-text.ts';
-import { createValue, type NodeEdit, newEntry, updateMap } from './signature-map.ts';
+import { createValue, type JsonObject, type NodeEdit, newEntry, updateMap } from './signature-map.ts';
 
 interface Splice {
   start: number;
@@ -62,9 +62,9 @@ function spliceText(
       added.push(edit);
       continue;
     }
-    const splice = signatureSplice({ yaml, text, document }, entry as YAMLMap, edit);
-    if (splice === undefined) return undefined;
-    splices.push(splice);
+    const changed = entrySplices({ yaml, text, document }, entry as YAMLMap, edit);
+    if (changed === undefined) return undefined;
+    splices.push(...changed);
   }
   if (added.length > 0) {
     const splice = additionSplice({ yaml, text, document }, nodes, added);
@@ -80,14 +80,18 @@ interface Place {
   document: Document;
 }
 
-function signatureSplice(place: Place, entry: YAMLMap, edit: NodeEdit): Splice | undefined {
-  const { yaml, text, document } = place;
-  const pair = entry.items.find(({ key }) => yaml.isScalar(key) && key.value === 'signature');
-  // First-time records of entries that a person began by hand touch more than the signature.
-  if (pair === undefined || !yaml.isMap(pair.value)) return undefined;
-  const [start, end] = rangeOf(pair.value);
-  const map = pair.value.clone() as YAMLMap;
-  // They stand before the first key and after the last: outside of what is replaced.
+function entrySplices(place: Place, entry: YAMLMap, edit: NodeEdit): Splice[] | undefined {
+  const signature = pairIn(place, entry, 'signature');
+  if (signature === undefined) return entry.flow === true ? undefined : firstRecord(place, entry, edit);
+  const isPlain = place.yaml.isMap(signature.value) && Object.keys(edit.seeds).length === 0;
+  return isPlain ? [signatureSplice(place, signature, edit)] : undefined;
+}
+
+function signatureSplice({ yaml, text, document }: Place, pair: Pair, edit: NodeEdit): Splice {
+  const value = pair.value as YAMLMap;
+  const [start, end] = rangeOf(value);
+  const map = value.clone() as YAMLMap;
+  // It stands before the first key: outside of what is replaced.
   map.commentBefore = null;
   updateMap(document, map, edit.signature);
   const indent = map.flow === true ? '' : ' '.repeat(columnOf(text, start));
@@ -95,6 +99,29 @@ function signatureSplice(place: Place, entry: YAMLMap, edit: NodeEdit): Splice |
   const step = columnOf(text, start) - columnOf(text, rangeOf(pair.key as Scalar)[0]);
   const lines = renderNode(yaml, map, { indent, step });
   return { start, end, text: matchEnd(text.slice(start, end), lines.slice(indent.length)) };
+}
+
+/** The signature and the seeds behind what a person began. */
+function firstRecord(place: Place, entry: YAMLMap, { signature, seeds }: NodeEdit): Splice[] | undefined {
+  const { yaml, text, document } = place;
+  const insert = (into: YAMLMap, value: JsonObject): Splice => {
+    const [start, end] = rangeOf(into);
+    const gap = text.slice(0, end).endsWith('\n') ? '' : '\n';
+    const map = createValue(document, value) as YAMLMap;
+    return {
+      start: end,
+      end,
+      text: `${gap}${renderNode(yaml, map, { indent: ' '.repeat(columnOf(text, start)) })}`,
+    };
+  };
+  const presentation = pairIn(place, entry, 'presentation')?.value;
+  if (Object.keys(seeds).length === 0) return [insert(entry, { signature })];
+  if (presentation === undefined) return [insert(entry, { signature, presentation: seeds })];
+  if (!yaml.isMap(presentation) || presentation.flow === true) return undefined;
+  const open = Object.fromEntries(Object.entries(seeds).filter(([key]) => !presentation.has(key)));
+  const added = Object.keys(open).length === 0 ? [] : [insert(presentation, open)];
+  // Of two insertions in one place, the later one comes to stand before the other.
+  return [insert(entry, { signature }), ...added];
 }
 
 /** New entries go to the end of the list, or into a list that was empty. */
@@ -112,7 +139,7 @@ function additionSplice(place: Place, nodes: unknown, added: readonly NodeEdit[]
       text: `${gap}${renderNode(yaml, fresh, { indent: ' '.repeat(columnOf(text, start)) })}`,
     };
   }
-  const pair = pairOf(place, 'nodes');
+  const pair = pairIn(place, document.contents, 'nodes');
   if (pair === undefined) {
     const gap = text === '' || text.endsWith('\n') ? '' : '\n';
     return {
@@ -132,10 +159,9 @@ function additionSplice(place: Place, nodes: unknown, added: readonly NodeEdit[]
   };
 }
 
-function pairOf({ yaml, document }: Place, name: string): Pair | undefined {
-  const top = document.contents;
-  if (!yaml.isMap(top)) return undefined;
-  return top.items.find(({ key }) => yaml.isScalar(key) && key.value === name);
+function pairIn({ yaml }: Place, map: unknown, name: string): Pair | undefined {
+  if (!yaml.isMap(map)) return undefined;
+  return map.items.find(({ key }) => yaml.isScalar(key) && key.value === name);
 }
 
 function renderNode(

@@ -12,12 +12,10 @@ import { type ParsedProject, type ProjectProblem, parseProject } from './project
 
 export { splitWords } from './command-words.ts';
 export { editProject } from './edit-project.ts';
-export { type FoundProject, findProject, PROJECT_FILE } from './find-project.ts';
+export { findProject, PROJECT_FILE } from './find-project.ts';
 export type {
   NodeEntry,
   NodeRuntime,
-  NodeSignature,
-  ProjectContent,
   ProjectEnvironment,
   ProjectSource,
   Workflow,

@@ -49,8 +49,21 @@ export function compare(
   const held = new Set(
     failed.filter(({ source }) => !isGone(directory, source)).map(({ source }) => keyOf(source)),
   );
+  const seen = new Set<string>();
   for (const entry of entries) {
     const node = nodes.get(entry.id);
+    if (seen.has(entry.id)) {
+      const message = `Node "${entry.id}" stands twice in the project`;
+      report.failed.push({
+        source: entry.id,
+        id: entry.id,
+        code: 'VALIDATION_ERROR',
+        message,
+        stderrTail: '',
+      });
+      continue;
+    }
+    seen.add(entry.id);
     if (node !== undefined) compareEntry(entry, node, { report, edits });
     else if (!held.has(keyOf({ command: commandOf(entry.signature), cwd: entry.signature?.cwd })))
       orphan(entry, { report, edits });

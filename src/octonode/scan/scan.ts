@@ -19,7 +19,6 @@ import { type DescribeOptions, describeSources } from './describe-sources.ts';
 import { collectSources, MAX_SOURCES, type Source } from './sources.ts';
 
 export type { ScanFailure, ScanReport } from './compare.ts';
-export { commandOfFile, isHosted, runnableCommand } from './file-command.ts';
 export { describeChange } from './signature.ts';
 
 export interface ScanOptions extends Omit<DescribeOptions, 'directory'> {

@@ -121,6 +121,20 @@ describe('editProject()', () => {
     expect(after).toContain('# mine');
   });
 
+  it('records a node that a person began without touching another byte', async () => {
+    const text =
+      'apiVersion:   octonode.dev/v1\nnodes:\n- id:   a   # mine\n  presentation:\n      icon:  own\n- {id: b}\n# end\n';
+
+    const after = await edit(text, 'a', { language: 'c' }, { icon: 'theirs', config: 1 });
+
+    expect(after).toBe(
+      text.replace(
+        '      icon:  own\n',
+        '      icon:  own\n      config: 1\n  signature:\n    language: c\n',
+      ),
+    );
+  });
+
   it('keeps JSON JSON, with its indentation', async () => {
     const text = `${JSON.stringify({ apiVersion: 'octonode.dev/v1', nodes: [{ id: 'a' }] }, null, 4)}\n`;
 

@@ -90,6 +90,11 @@ async function runExec(call: Call, target: Target): Promise<number> {
   }
   const evidence = readEvidence(answer.result['outcome']);
   if (flags['json'] === true) system.stdout.write(`${JSON.stringify(answer.result['outcome'])}\n`);
+  // A replay has no events: the output is that of the outcome.
+  else if (answer.result['replay'] === true) {
+    system.stdout.write(evidence.stdout);
+    system.stderr.write(evidence.stderr);
+  }
   if (flags['evidence'] === true) system.stderr.write(summarise(evidence));
   else if (flags['json'] !== true) explainCut(evidence, call);
   return ended.interruptedBy === undefined ? exitStatusOf(evidence) : exitStatusOfSignal(ended.interruptedBy);

@@ -1,0 +1,60 @@
+// `burrow host run` through the built binary: what the unit starts.
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { BURROW, startDaemon } from './daemon.ts';
+
+function place(settings: string): { args: string[]; socket: string; stateDir: string } {
+  const directory = mkdtempSync(join(tmpdir(), 'burrow-host-run-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  chmodSync(directory, 0o700);
+  const file = join(directory, 'gateway.env');
+  const socket = join(directory, 'gateway.sock');
+  writeFileSync(file, settings);
+  return { args: ['--env-file', file, '--socket', socket], socket, stateDir: join(directory, 'state') };
+}
+
+function overSocket(socket: string, ...command: string[]): string {
+  return spawnSync(BURROW, ['exec', '--socket', socket, '--', ...command], { encoding: 'utf8' }).stdout;
+}
+
+async function untilServed(socket: string): Promise<void> {
+  while (overSocket(socket, 'echo', 'up') !== 'up\n') await delay(50);
+}
+
+describe('burrow host run', () => {
+  it('serves the socket, gives values to commands as they stand, and ends at SIGTERM', async () => {
+    const { args, socket, stateDir } = place(`MINE='a\\b $c "d" '\n`);
+    const daemon = startDaemon({
+      command: [BURROW, 'host', 'run'],
+      args,
+      env: { BURROW_GATEWAY_STATE_DIR: stateDir },
+    });
+    await untilServed(socket);
+
+    expect(overSocket(socket, 'printenv', 'MINE')).toBe('a\\b $c "d" \n');
+    daemon.child.kill('SIGTERM');
+
+    expect(await daemon.ended).toEqual({ code: 0, signal: null });
+  });
+
+  it.each([
+    ['a value that would change', 'TOKEN=se\\cret\n', 'gateway.env:1'],
+    ['a URL that is not tls', 'BURROW_GATEWAY_CONTROLLER_URL=https://x\nBURROW_GATEWAY_ID=h\n', 'tls://'],
+    ['a controller without an id', 'BURROW_GATEWAY_CONTROLLER_URL=tls://x\n', 'BURROW_GATEWAY_ID'],
+  ])('refuses %s with status 78 and a line that says why', (_what, settings, reason) => {
+    const { args, stateDir } = place(settings);
+
+    const ran = spawnSync(BURROW, ['host', 'run', ...args], {
+      encoding: 'utf8',
+      env: { BURROW_GATEWAY_STATE_DIR: stateDir },
+    });
+
+    expect(ran.status).toBe(78);
+    expect(ran.stderr).toContain(reason);
+    expect(ran.stderr).not.toContain('se\\cret');
+  });
+});

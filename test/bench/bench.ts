@@ -10,8 +10,10 @@ import { gatewayOutput } from './gateway-output.ts';
 import { gatewayRedaction } from './gateway-redaction.ts';
 import { gatewayStart } from './gateway-start.ts';
 import { gatewayThroughput } from './gateway-throughput.ts';
+import { octonodeFlow } from './octonode-flow.ts';
 import { octonodeProcesses } from './octonode-processes.ts';
 import { octonodeWorker } from './octonode-worker.ts';
+import { size } from './size.ts';
 import { telemetry } from './telemetry.ts';
 
 const BENCHES: Bench[] = [
@@ -23,6 +25,8 @@ const BENCHES: Bench[] = [
   filesystem,
   octonodeProcesses,
   octonodeWorker,
+  octonodeFlow,
+  size,
   telemetry,
 ];
 const MAX_ATTEMPTS = 3;

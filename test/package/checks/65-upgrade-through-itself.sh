@@ -20,6 +20,11 @@ holds 'and its outcome is replayed by the new version' '"exitCode":0' "$replayed
 back=/packages/${NAME}_${VERSION}_amd64.deb
 through_itself 'in a session of its own' "$VERSION" "setsid -w apt-get install -y --allow-downgrades $back"
 equal 'nothing waits any more' '' "$(inside systemctl list-units --plain --no-legend 'run-*.service' | grep -i 'Wait for' || true)"
+over_socket --timeout 2m -c "apt-get remove -y $NAME && sleep 1 && echo after" >"$WORK/removal" 2>&1
+equal 'a removal through burrow ends well' '0 after' "$? $(tail -n 1 "$WORK/removal")"
+is_gone() { [ "$(unit ActiveState)" = inactive ]; }
+step 'and the service soon after' eventually 15 is_gone
+step 'installed again' install_version "$VERSION"
 step 'back to user burrow' inside burrow host configure --run-as burrow
 inside burrow host connect --timeout 5s >/dev/null 2>&1
 equal 'commands are its own again' burrow "$(over_socket -- id -un)"

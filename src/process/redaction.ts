@@ -6,7 +6,7 @@
 import type { ByteFilter } from './capture.ts';
 import { createValueSearch, type ValueSearch } from './value-search.ts';
 
-export const MASK = '[redacted]';
+const MASK = '[redacted]';
 
 const MASK_BYTES = Buffer.from(MASK);
 const NOTHING = Buffer.alloc(0);

@@ -82,7 +82,7 @@ export async function startCollector(answer: Answer = takes): Promise<Collector>
   };
 }
 
-export function decodeSpans(body: Buffer): ReceivedSpan[] {
+function decodeSpans(body: Buffer): ReceivedSpan[] {
   const options = { enums: String, longs: Number, bytes: String, arrays: true };
   // Shaped by the schema above.
   // biome-ignore lint/suspicious/noExplicitAny: protobufjs decodes to plain objects of the schema

@@ -23,7 +23,7 @@ export type {
 } from './project-schema.ts';
 export { isNodeId } from './project-schema.ts';
 export { type ParsedProject, type ProjectPath, type ProjectProblem, parseProject } from './project-text.ts';
-export { isJsonObject, type Json, type JsonObject, type NodeEdit } from './signature-map.ts';
+export type { Json, JsonObject, NodeEdit } from './signature-map.ts';
 
 const MAX_PROJECT_BYTES = 16 * 1024 * 1024;
 

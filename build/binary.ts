@@ -55,7 +55,7 @@ export async function binary(
   copyFileSync(targetNode, node);
   strip(node, arch);
   const injected = `${WORK}/burrow`;
-  const sea = await loadSea();
+  const sea = await loadSea({ isForeign: arch !== process.arch });
   await quietly(() =>
     sea(BUNDLE, {
       targets: [{ nodeRange: 'node24', platform: 'linux', arch, output: injected }],
@@ -89,10 +89,15 @@ export async function binary(
  * pkg's route to a single executable application. V8 refuses a code cache that was made under other flags than those it
  * runs with, and pkg has no way to hand flags to the Node.js that makes the cache: they are added to that one call.
  */
-async function loadSea(): Promise<SeaModule['default']> {
+async function loadSea({ isForeign }: { isForeign: boolean }): Promise<SeaModule['default']> {
   const plain = promisify(childProcess.execFile);
   const withFlags = (file: string, args: readonly string[] = []): ReturnType<typeof plain> =>
-    args[0] === '--experimental-sea-config' ? blob(file, args) : plain(file, [...args]);
+    args[0] === '--experimental-sea-config' ? blob(file, args) : version(file, args);
+  // pkg asks the Node.js it packs for its version, which a foreign one cannot answer: it has to be this one's anyway.
+  const version = (file: string, args: readonly string[]): ReturnType<typeof plain> =>
+    isForeign && args[0] === '--version'
+      ? (Promise.resolve({ stdout: `${process.version}\n`, stderr: '' }) as ReturnType<typeof plain>)
+      : plain(file, [...args]);
   // It runs in a temporary directory of pkg's, where the script gets a name that is the same on every machine.
   const blob = (file: string, args: readonly string[]): ReturnType<typeof plain> => {
     copyFileSync(BUNDLE, MAIN_NAME);

@@ -5,7 +5,7 @@
 //   --version V          under another version, as the package test needs a next one
 //   --fast               compress less: for a test
 //   --out DIR            instead of dist/deb
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   copyFileSync,
   cpSync,
@@ -56,13 +56,7 @@ function buildPackage(architecture: DebianArchitecture): void {
   const stage = mkdtempSync(join(tmpdir(), 'burrow-deb-'));
   try {
     const source = stageSource(join(stage, `${NAME}-${options.version}`));
-    execFileSync('dpkg-buildpackage', ['-b', '-us', '-uc', '-d', '-nc', `-a${architecture}`], {
-      cwd: source,
-      env: buildEnvironment(architecture),
-      // dpkg and debhelper talk a lot; what they say is shown when they fail.
-      stdio: ['ignore', 'pipe', 'pipe'],
-      maxBuffer: 64 * 1024 * 1024,
-    });
+    runDpkg(source, architecture);
     const file = `${NAME}_${options.version}_${architecture}.deb`;
     copyFileSync(join(stage, file), join(out, file));
     report(join(source, 'dist/package/burrow'), join(out, file));
@@ -71,13 +65,29 @@ function buildPackage(architecture: DebianArchitecture): void {
   }
 }
 
+/** dpkg and debhelper talk a lot: what they say is shown when they fail. */
+function runDpkg(source: string, architecture: DebianArchitecture): void {
+  const ran = spawnSync('dpkg-buildpackage', ['-b', '-us', '-uc', '-d', '-nc', `-a${architecture}`], {
+    cwd: source,
+    env: buildEnvironment(architecture),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  if (ran.status === 0) return;
+  console.error(ran.stdout, ran.stderr, ran.error?.message ?? '');
+  throw new Error(`dpkg-buildpackage failed for ${architecture}`);
+}
+
 /** The files as they are now, less what git ignores. */
 function stageSource(source: string): string {
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
     cwd: ROOT,
     encoding: 'utf8',
   });
-  for (const path of listed.split('\0').filter((name) => name !== '' && existsSync(join(ROOT, name)))) {
+  // Also where node_modules is a link, which the pattern for a directory does not cover.
+  const isSource = (path: string): boolean => path !== '' && path !== 'node_modules';
+  for (const path of listed.split('\0').filter((path) => isSource(path) && existsSync(join(ROOT, path)))) {
     mkdirSync(join(source, dirname(path)), { recursive: true });
     cpSync(join(ROOT, path), join(source, path), { preserveTimestamps: true });
   }

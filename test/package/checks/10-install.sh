@@ -29,3 +29,9 @@ step 'status says so' inside burrow host status
 step 'doctor finds no fault' inside burrow host doctor
 holds 'the manual pages are there' burrow-host-doctor.1.gz "$(dpkg-deb -c "$WORK/packages/${NAME}_${VERSION}_amd64.deb")"
 equal 'dpkg has nothing to complain about' '' "$(inside dpkg --audit)$(inside dpkg --verify $NAME | grep -v ' /usr/share/\(man\|doc\|locale\)')"
+step 'systemd accepts the units' inside systemd-analyze verify --man=no $NAME.service burrow-controller.service
+taken=$(inside sh -c 'mkdir -p /tmp/taken/etc && echo "other:x:4226:4226::/:/bin/false" >/tmp/taken/etc/passwd &&
+  echo "other:x:4226:" >/tmp/taken/etc/group && systemd-sysusers --root=/tmp/taken /usr/lib/sysusers.d/burrow-host-gateway.conf 2>/dev/null
+  cut -d: -f1,3 /tmp/taken/etc/passwd; rm -r /tmp/taken')
+holds 'a number that is taken is left to its owner' other:4226 "$taken"
+equal 'and the user gets another' 1 "$(grep '^burrow:' <<<"$taken" | grep -vc ':4226$')"

@@ -16,4 +16,7 @@ equal 'an operation runs through the controller' paired \
   "$(inside burrow exec --controller $OPERATOR --target host-1 -- echo paired)"
 refuses 'no code is left' inside burrow host pairing-code
 step 'doctor finds no fault' inside burrow host doctor
+step 'unpair' inside burrow host unpair
+step 'the controller still knows the host' eventually 15 is_connected
+step 'and the host keeps its state to itself' inside burrow host doctor
 IDENTITY=$(inside sha256sum /var/lib/burrow-host-gateway/node-identity.json)

@@ -15,3 +15,7 @@ equal 'the stop was a clean one' success "$(unit Result)"
 equal 'and stays one' inactive "$(unit ActiveState)"
 step 'start' inside systemctl start $NAME
 step 'it answers' eventually 10 answers
+machine_halt
+step 'after a boot without a network' machine_boot
+step 'it answers' eventually 10 answers
+equal 'at its first start' 0 "$(unit NRestarts)"

@@ -3,6 +3,7 @@
 import { hostname } from 'node:os';
 import { parseDurationMs } from '../support/durations.ts';
 import type { Log } from '../support/log.ts';
+import { keepHeapSmall } from '../support/small-heap.ts';
 import { VERSION } from '../version.ts';
 import { type Call, type Command, UsageError } from './command.ts';
 import { DEFAULT_CONTROLLER_SOCKET } from './controller-call.ts';
@@ -88,6 +89,7 @@ async function serve({ flags, system }: Call, log: Log): Promise<number> {
   const stopped = new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) system.onSignal(signal, resolve);
   });
+  keepHeapSmall(system.clock);
   const { startController } = await import('../controller/controller.ts');
   const { serveUnix } = await import('../transport/unix.ts');
   const names = flags['name'];

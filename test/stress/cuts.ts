@@ -17,9 +17,10 @@ const BINARY = process.env['BURROW_BINARY'] ?? new URL('../../dist/burrow', impo
 const OPERATIONS = 100;
 const cuts = Number(process.argv[2] ?? 100);
 /** Few lines are lost to silence: each is noticed only after half a minute. */
-const silences = cuts >= 50 ? 2 : 0;
+const silences = new Set(cuts >= 50 ? [Math.floor(cuts / 2), cuts - 1] : []);
 const SILENCE_MS = 50_000;
-const LONGEST_OPERATION_S = 60;
+/** As long as the cuts take, so that operations run at each of them. */
+const LONGEST_OPERATION_S = cuts * 0.55 + (silences.size * SILENCE_MS) / 1_000;
 const PORT = 7443;
 const SECRET = 'protected-value-of-the-operation';
 
@@ -99,7 +100,7 @@ async function operate(client: GatewayClient, index: number): Promise<string> {
       answer.error.code === 'operation_in_progress'
     )
       withValues = false;
-    await delay(200);
+    await delay(300);
   }
 }
 
@@ -112,7 +113,7 @@ function count(code: string): void {
 }
 
 async function cut(index: number): Promise<void> {
-  if (index < silences) {
+  if (silences.has(index)) {
     network.setSilent(true);
     await delay(SILENCE_MS);
     return network.setSilent(false);

@@ -19,3 +19,5 @@ machine_halt
 step 'after a boot without a network' machine_boot
 step 'it answers' eventually 10 answers
 equal 'at its first start' 0 "$(unit NRestarts)"
+# It is not enabled.
+[ -z "${IDENTITY:-}" ] || step 'the controller is started again' inside systemctl start burrow-controller

@@ -52,6 +52,8 @@ describe('the binary', () => {
         cp "$1" "$2/burrow"
         mount --bind "$2" /mnt
         mount -o remount,bind,ro /mnt
+        # The tests may themselves run below /tmp, which goes out of sight.
+        cd /
         mount -t tmpfs -o noexec,size=0,nr_inodes=1 none /tmp
         exec /mnt/burrow daemon`),
     );

@@ -194,13 +194,20 @@ async function printFrom(
 ): Promise<number> {
   const interruption = watchInterruption(system);
   let operationId: unknown;
+  let isAnswered = false;
   const { promise: answered, resolve } = Promise.withResolvers<string>();
   const channel = openPrinting(open, system, {
     onFrame: (text) => {
       if (text.startsWith('{"type":"accepted"')) operationId = JSON.parse(text).operationId;
-      if (/^\{"type":"(response|error)","requestId":"(exec|fs)"/.test(text)) resolve(text);
+      if (/^\{"type":"(response|error)","requestId":"(exec|fs)"/.test(text)) {
+        isAnswered = true;
+        resolve(text);
+      }
     },
-    onClosed: resolve,
+    onClosed: (reason) => {
+      if (!isAnswered) system.stderr.write(`burrow: Gateway went away: ${reason}\n`);
+      resolve(reason);
+    },
   });
   channel.send(`${JSON.stringify(request)}\n`);
   const status = answered.then(async (text) => {

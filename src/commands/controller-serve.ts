@@ -30,7 +30,11 @@ export const controllerServeCommand: Command = {
       valueHint: 'PATH',
       description: `The operator's socket (default ${DEFAULT_CONTROLLER_SOCKET})`,
     },
-    cert: { type: 'string', valueHint: 'FILE', description: 'Certificate in PEM (default: one of its own)' },
+    cert: {
+      type: 'string',
+      valueHint: 'FILE',
+      description: 'Certificate in PEM (default: one of its own); SIGHUP reads it again',
+    },
     key: { type: 'string', valueHint: 'FILE', description: 'Its key in PEM' },
     name: {
       type: 'string',
@@ -116,7 +120,9 @@ async function serve({ flags, system }: Call, log: Log): Promise<number> {
       `${JSON.stringify({ listen: where, port: controller.port, socket, fingerprint, expiresAtMs })}\n`,
     );
   }
+  const release = system.onSignal('SIGHUP', () => controller.reloadCertificate());
   await stopped;
+  release();
   await controller.close();
   const lastWords = new Promise<void>((resolve) => {
     system.clock.startTimer(LAST_WORDS_MS, resolve, { background: true });

@@ -106,9 +106,8 @@ function findPairing(params: Record<string, unknown>, { desk }: AdministrationDe
 
 async function approve(pairing: Pairing, deps: AdministrationDeps): Promise<object> {
   const { gatewayId, nodePublicKey, pairingCode, link } = pairing;
-  if (deps.records.find(gatewayId) !== undefined) throw new BurrowError('gateway_identity_conflict');
   const approvedAt = now(deps.clock);
-  await deps.records.put({ kind: 'node', gatewayId, publicKey: nodePublicKey, approvedAt });
+  await deps.records.add({ kind: 'node', gatewayId, publicKey: nodePublicKey, approvedAt });
   deps.log.info(`Pairing of gateway ${JSON.stringify(gatewayId)} approved (code ${pairingCode})`);
   deps.desk.remove(link);
   deps.admit(pairing);
@@ -137,15 +136,8 @@ async function revoke(gatewayId: string, { records, roster, log }: Administratio
 }
 
 async function enroll(gatewayId: string, { records, clock, log }: AdministrationDeps): Promise<object> {
-  const found = records.find(gatewayId);
-  if (found !== undefined) {
-    const how = found.kind === 'node' ? 'paired' : 'enrolled';
-    throw new BurrowError('gateway_identity_conflict', {
-      message: `Gateway "${gatewayId}" is ${how} already: revoke it first`,
-    });
-  }
   const secret = loadCrypto().randomBytes(SECRET_BYTES).toString('base64url');
-  await records.put({ kind: 'enrollment', gatewayId, secret, enrolledAt: now(clock) });
+  await records.add({ kind: 'enrollment', gatewayId, secret, enrolledAt: now(clock) });
   log.info(`Gateway ${JSON.stringify(gatewayId)} enrolled`);
   return { gatewayId, token: secret };
 }

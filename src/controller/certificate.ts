@@ -12,7 +12,7 @@ import type { Clock } from '../support/clock.ts';
 import { ConfigurationError } from '../support/configuration-error.ts';
 import { messageOf, type StateFiles } from '../transport/tls/state-files.ts';
 
-export const CERTIFICATE_FILE = 'controller-certificate.pem';
+const CERTIFICATE_FILE = 'controller-certificate.pem';
 const KEY_FILE = 'controller-certificate-key.pem';
 const VALID_YEARS = 20;
 /** More names than this are left out: a host with thousands of addresses must not make a certificate of megabytes. */

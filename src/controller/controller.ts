@@ -21,7 +21,7 @@ import { type Listener, listen } from './listener.ts';
 import { createOperators, type Operators } from './operators.ts';
 
 /** For the TLS handshake, and again for the answer to the challenge. */
-export const HANDSHAKE_LIMIT_MS = 10_000;
+const HANDSHAKE_LIMIT_MS = 10_000;
 export interface ControllerOptions {
   host: string;
   /** 0: any that is free. */
@@ -40,6 +40,8 @@ export interface Controller {
   port: number;
   fingerprint: string;
   expiresAtMs: number;
+  /** Reads given certificate files again; a pair that cannot be used is told and the one before is used on. */
+  reloadCertificate(): void;
   /** What a unix socket serves. */
   operators: Operators;
   /** Hangs up on everybody. May be called twice. */
@@ -80,6 +82,19 @@ export async function startController(
     port: listener.port,
     fingerprint: certificate.fingerprint,
     expiresAtMs: certificate.expiresAtMs,
+    reloadCertificate() {
+      if (options.certificate === undefined)
+        return log.info("The certificate is the controller's own: nothing to read again");
+      try {
+        const next = readCertificate(options.certificate);
+        listener.setCertificate(next);
+        log.info(`Certificate read again: ${next.fingerprint}`);
+      } catch (error) {
+        log.error(
+          `${error instanceof Error ? error.message : error}; the one that was read before is used on`,
+        );
+      }
+    },
     operators,
     async close() {
       listener.close();

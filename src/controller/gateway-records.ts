@@ -34,8 +34,11 @@ export type GatewayRecord = v.InferOutput<typeof RecordSchema>;
 export interface GatewayRecords {
   find(gatewayId: string): GatewayRecord | undefined;
   all(): readonly GatewayRecord[];
-  /** Resolves when it is on the disk. Throws the system error, and `too_many_operations` at the bound. */
-  put(record: GatewayRecord): Promise<void>;
+  /**
+   * Resolves when it is on the disk. Throws `gateway_identity_conflict` when the id is on record already,
+   * `too_many_operations` at the bound, and the system error of a disk that refuses.
+   */
+  add(record: GatewayRecord): Promise<void>;
   /** Whether there was one. */
   remove(gatewayId: string): Promise<boolean>;
 }
@@ -63,14 +66,10 @@ export function openGatewayRecords(files: StateFiles): GatewayRecords {
   return {
     find: (gatewayId) => records.get(gatewayId),
     all: () => [...records.values()],
-    put: (record) =>
+    add: (record) =>
       change((next) => {
-        if (next.size >= MAX_RECORDS && !next.has(record.gatewayId)) {
-          throw new BurrowError('too_many_operations', {
-            message: `The controller knows ${MAX_RECORDS} gateways already: revoke some`,
-            retryable: false,
-          });
-        }
+        if (next.has(record.gatewayId)) throw taken(next.get(record.gatewayId));
+        if (next.size >= MAX_RECORDS) throw full();
         next.set(record.gatewayId, record);
       }),
     async remove(gatewayId) {
@@ -81,4 +80,18 @@ export function openGatewayRecords(files: StateFiles): GatewayRecords {
       return found;
     },
   };
+}
+
+function taken(record: GatewayRecord | undefined): BurrowError {
+  const how = record?.kind === 'node' ? 'paired' : 'enrolled';
+  return new BurrowError('gateway_identity_conflict', {
+    message: `Gateway "${record?.gatewayId}" is ${how} already: revoke it first`,
+  });
+}
+
+function full(): BurrowError {
+  return new BurrowError('too_many_operations', {
+    message: `The controller knows ${MAX_RECORDS} gateways already: revoke some`,
+    retryable: false,
+  });
 }

@@ -11,6 +11,7 @@ import type { ServerCertificate } from './certificate.ts';
 const MAX_CONNECTIONS = 16_384;
 /** The fleet of a controller that restarts arrives at once. */
 const BACKLOG = 4_096;
+const MIN_VERSION = 'TLSv1.2';
 
 export interface ListenerOptions {
   host: string;
@@ -24,6 +25,8 @@ export interface ListenerOptions {
 
 export interface Listener {
   port: number;
+  /** For connections from now on. */
+  setCertificate(certificate: ServerCertificate): void;
   /** Takes no more connections; those that are there stay. */
   close(): void;
 }
@@ -34,7 +37,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const server = createServer({
     cert: certificate.cert,
     key: certificate.key,
-    minVersion: 'TLSv1.2',
+    minVersion: MIN_VERSION,
     handshakeTimeout: options.handshakeLimitMs,
     noDelay: true,
   });
@@ -51,6 +54,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const bound = server.address();
   return {
     port: typeof bound === 'object' && bound !== null ? bound.port : port,
+    setCertificate: ({ cert, key }) => server.setSecureContext({ cert, key, minVersion: MIN_VERSION }),
     close: () => void server.close(),
   };
 }

@@ -1,7 +1,6 @@
 // The gateways that are connected and authenticated: one connection for each id. Notices those that went silent without
 // hanging up: whoever says nothing for 20 s is asked, whoever does not answer for another 20 s is gone.
 
-import { PROTOCOL_VERSION } from '../protocol/defaults.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Log } from '../support/log.ts';
 import type { GatewayRecord } from './gateway-records.ts';
@@ -108,5 +107,5 @@ function ask(member: Pulse): void {
     send: () => {},
     onEnd: () => {},
   });
-  member.link.send(`{"id":"${id}","method":"hello","params":{"protocolVersion":"${PROTOCOL_VERSION}"}}\n`);
+  member.link.send(`{"id":"${id}","method":"hello","params":{}}\n`);
 }

@@ -83,6 +83,22 @@ describe('controller.approve', () => {
     expect(await bad.type('transport.error')).toMatchObject({ error: { code: 'gateway_identity_conflict' } });
   });
 
+  it('of two hosts at the same moment lets one in, and its key is the one on record', async () => {
+    const world = await startWorld();
+    const hosts = await Promise.all([world.waiting('web-1'), world.waiting('web-1')]);
+    const codes = await Promise.all(hosts.map((host) => host.type('pairing.pending')));
+    const answers = await Promise.all(
+      codes.map(({ pairingCode }) => world.call('controller.approve', { gatewayId: 'web-1', pairingCode })),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual(['ok', 'refused']);
+    const winner = hosts[answers.findIndex(({ status }) => status === 'ok')];
+    expect(await winner?.type('auth.ok')).toBeDefined();
+    const loser = hosts[answers.findIndex(({ status }) => status === 'refused')];
+    expect(await loser?.type('transport.error')).toMatchObject({
+      error: { code: 'gateway_identity_conflict' },
+    });
+  });
+
   it('does not count for the challenge of an earlier connection', async () => {
     const world = await startWorld();
     const keys = createIdentityKeys();

@@ -1,7 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { connect } from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { type Site, start, startSite } from './controller.ts';
+import { createAuthority } from '../transport/tls/certificates.ts';
+import { freePort, type Site, start, startSite } from './controller.ts';
 import { BURROW, burrow, processesWith, until } from './daemon.ts';
 
 /** Every file below the site, and what its programs said. */
@@ -247,5 +250,50 @@ describe('burrow controller', () => {
     site.controller.child.kill('SIGTERM');
     expect(await site.controller.ended).toBe(0);
     expect(readdirSync(site.directory)).not.toContain('op.sock');
+  });
+});
+
+describe('given certificate files', () => {
+  it('are read again on SIGHUP; a pair that does not fit is told and not used', async () => {
+    const site = await startSite();
+    const [one, two] = ['one', 'two'].map((name) =>
+      createAuthority(site.directory, name).issue(`${name}-leaf`),
+    );
+    const files = { cert: join(site.directory, 'cert.pem'), key: join(site.directory, 'key.pem') };
+    const put = (cert: string | Buffer, key: string | Buffer): void => {
+      writeFileSync(files.cert, cert);
+      writeFileSync(files.key, key);
+    };
+    put(one?.cert ?? '', one?.key ?? '');
+    const port = await freePort();
+    const program = start([
+      ...([
+        BURROW,
+        'controller',
+        'serve',
+        '--listen',
+        `127.0.0.1:${port}`,
+        '--state-dir',
+        join(site.directory, 's'),
+      ] as const),
+      ...['--socket', join(site.directory, 's.sock'), '--cert', files.cert, '--key', files.key],
+    ]);
+    await until('it listens', () => program.stderr().includes('Listening for gateways'));
+    const shown = async (): Promise<string | undefined> => {
+      const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
+      await once(socket, 'secureConnect');
+      const fingerprint = socket.getPeerX509Certificate()?.fingerprint256;
+      socket.destroy();
+      return fingerprint;
+    };
+    const first = await shown();
+    put(two?.cert ?? '', one?.key ?? '');
+    program.child.kill('SIGHUP');
+    await until('it is told', () => program.stderr().includes('cannot be used together'));
+    expect(await shown()).toBe(first);
+    put(two?.cert ?? '', two?.key ?? '');
+    program.child.kill('SIGHUP');
+    await until('it is read', () => program.stderr().includes('Certificate read again'));
+    expect(await shown()).not.toBe(first);
   });
 });

@@ -89,7 +89,7 @@ function stageSource(source: string): string {
   const isSource = (path: string): boolean => path !== '' && path !== 'node_modules';
   for (const path of listed.split('\0').filter((path) => isSource(path) && existsSync(join(ROOT, path)))) {
     mkdirSync(join(source, dirname(path)), { recursive: true });
-    cpSync(join(ROOT, path), join(source, path), { preserveTimestamps: true });
+    cpSync(join(ROOT, path), join(source, path));
   }
   symlinkSync(join(ROOT, 'node_modules'), join(source, 'node_modules'));
   writeFileSync(join(source, 'debian/changelog'), changelog());

@@ -59,7 +59,8 @@ export async function runOperation(run: Run): Promise<Ended> {
     },
   );
   const answer = await Promise.race([running, givenUp]);
-  for (const release of releases) release();
+  // Interrupted, the end of the process is near: one signal more must not turn its exit status into a kill.
+  if (interruptedBy === undefined) for (const release of releases) release();
   if (streams !== undefined) {
     for (const stream of Object.values(streams)) stream.removeListener('close', cancel);
   }

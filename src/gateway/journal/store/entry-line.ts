@@ -1,5 +1,6 @@
 // Between an entry and its line: how an outcome goes to disk and comes back.
 import type { Clock } from '../../../support/clock.ts';
+import { releaseBytes } from '../../../support/release-bytes.ts';
 import type { Entry } from '../entry-index.ts';
 import { decodeRecord, encodeRecord } from './record-line.ts';
 
@@ -16,4 +17,12 @@ export async function readResult(entry: Entry): Promise<string | Buffer | undefi
   const line = await location.segment.read(location.offsetBytes, location.lengthBytes);
   const record = line === undefined ? undefined : decodeRecord(line);
   return record?.id === entry.id ? record.result : undefined;
+}
+
+/** The same as text. The line it was read from is freed: a peer may ask for many large outcomes in a row. */
+export async function readText(entry: Entry): Promise<string | undefined> {
+  const result = await readResult(entry);
+  const text = result?.toString();
+  if (Buffer.isBuffer(result)) releaseBytes(Buffer.from(result.buffer));
+  return text;
 }

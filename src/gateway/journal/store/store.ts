@@ -6,7 +6,7 @@ import type { Clock } from '../../../support/clock.ts';
 import type { Log } from '../../../support/log.ts';
 import type { Entry, EntryIndex } from '../entry-index.ts';
 import { errnoOf, ignoreFailure, type JournalFs, writeFully } from '../journal-fs.ts';
-import { encodeEntry, readResult } from './entry-line.ts';
+import { encodeEntry, readText } from './entry-line.ts';
 import { foldEntries } from './fold.ts';
 import { makeJournalDirectory, removeLeftovers } from './journal-directory.ts';
 import { JournalLock } from './journal-lock.ts';
@@ -132,7 +132,7 @@ export class JournalStore {
 
   /** The outcome's JSON text; undefined when its bytes on disk are no longer those that were written. */
   async read(entry: Entry): Promise<string | undefined> {
-    return (await readResult(entry))?.toString();
+    return readText(entry);
   }
 
   /** Starts a fold when the log has grown past its bound. Resolves when the next append may come, not when it is done. */

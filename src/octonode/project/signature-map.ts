@@ -21,7 +21,7 @@ export function newEntry({ id, signature, seeds }: NodeEdit): JsonObject {
   return Object.keys(seeds).length === 0 ? { id, signature } : { id, signature, presentation: seeds };
 }
 
-/** A node for `value`; lists of plain values stand on one line. */
+/** A node for `value`; lists of plain values stand on one line, and a name that means something in YAML is quoted. */
 export function createValue(document: Document, value: Json): unknown {
   const node = document.createNode(value, { aliasDuplicateObjects: false });
   flattenLists(node);
@@ -33,8 +33,11 @@ export function updateMap(document: Document, map: YAMLMap, value: JsonObject): 
   map.items = map.items.filter((pair) => Object.hasOwn(value, keyText(pair)));
   for (const [key, part] of Object.entries(value)) {
     const pair = map.items.find((candidate) => keyText(candidate) === key);
-    if (pair === undefined) map.items.push(document.createPair(key, createValue(document, part)));
-    else updatePair(document, pair, part);
+    if (pair === undefined) {
+      const fresh = document.createPair(key, createValue(document, part));
+      quoteMergeKey(fresh);
+      map.items.push(fresh);
+    } else updatePair(document, pair, part);
   }
 }
 
@@ -94,5 +97,13 @@ function flattenLists(node: unknown): void {
   );
   const isList = !hasPairs(node.items) || node.items.length === 0;
   if (isList && !parts.some(isCollection)) node.flow = true;
+  for (const item of node.items) quoteMergeKey(item);
   for (const part of parts) flattenLists(part);
+}
+
+/** A plain `<<` merges another map into this one (YAML 1.1); here it is a name like any other. */
+function quoteMergeKey(pair: unknown): void {
+  if (typeof pair !== 'object' || pair === null || !('key' in pair)) return;
+  const { key } = pair;
+  if (isNode(key) && 'value' in key && key.value === '<<') Object.assign(key, { type: 'QUOTE_DOUBLE' });
 }

@@ -14,8 +14,10 @@ import type {
   SpanRecord,
 } from './exporter.ts';
 
-/** Encoding takes some 30 µs a span, on the thread that serves operations: a batch holds them up for less than 10 ms. */
-const MAX_BATCH_SPANS = 256;
+/** Encoding takes some 30 µs a span, on the thread that serves operations: a batch holds them up for some 2 ms. */
+const MAX_BATCH_SPANS = 64;
+/** At a stop nobody is held up, and a far collector answers few requests in the time there is. */
+const MAX_LAST_BATCH_SPANS = 512;
 /** From the first span of a batch to its export: spans come in bursts, requests should not. */
 const BATCH_DELAY_MS = 1_000;
 /** After a failed export, doubling with each further one. */
@@ -80,7 +82,7 @@ export function createSpanQueue(
     pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
   };
   const exportBatch = async (): Promise<ExportOutcome> => {
-    const batch = records.slice(0, MAX_BATCH_SPANS);
+    const batch = records.slice(0, isClosed ? MAX_LAST_BATCH_SPANS : MAX_BATCH_SPANS);
     if (batch.length === 0) return { status: 'done' };
     underWay = runExport(batch);
     const outcome = await underWay;

@@ -116,7 +116,10 @@ function describePage(
     nextOffsetBytes: truncated && length > 0 ? nextOffsetBytes : null,
     content: page.toString(encoding),
   };
-  return { fields, warnings: pageWarnings(asked, page) };
+  const warnings = pageWarnings(asked, page);
+  if (encoding !== 'base64' && encoding !== 'hex') return { fields, warnings };
+  // Their alphabets hold nothing that JSON escapes.
+  return { fields, encoded: { name: 'content', json: `"${fields.content}"` }, warnings };
 }
 
 function pageWarnings(asked: ReadArguments, page: Buffer): string[] {

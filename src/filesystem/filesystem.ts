@@ -5,7 +5,7 @@
 
 import { getSystemErrorMap } from 'node:util';
 import { ERRORS, isBurrowError } from '../protocol/errors.ts';
-import { sealFileOutcome } from '../protocol/file-outcome.ts';
+import { type EncodedField, sealFileOutcome } from '../protocol/file-outcome.ts';
 import type { Clock } from '../support/clock.ts';
 import { positiveInteger } from './arguments.ts';
 import { errnoOf } from './errno.ts';
@@ -93,14 +93,15 @@ export async function runFilesystemToolEncoded(
   deps: FilesystemDeps,
 ): Promise<{ outcome: FilesystemOutcome; json: string }> {
   const startedMs = deps.clock.monotonicMs();
-  const body = await runToBody(request, {
+  const { body, encoded } = await runToBody(request, {
     clock: deps.clock,
     signal,
     cwd: deps.cwd,
     traversalEntries: positiveInteger(deps.traversalEntries),
     writes: deps.writes ?? createFileWrites(),
   });
-  return sealFileOutcome({ ...body, durationMs: Math.round(deps.clock.monotonicMs() - startedMs) });
+  const durationMs = Math.round(deps.clock.monotonicMs() - startedMs);
+  return sealFileOutcome({ ...body, durationMs }, encoded);
 }
 
 type OutcomeBody = Omit<FilesystemOutcome, 'durationMs' | 'resultFingerprint' | 'execution'> & {
@@ -111,14 +112,20 @@ type OutcomeBody = Omit<FilesystemOutcome, 'durationMs' | 'resultFingerprint' | 
   artifacts: null;
 };
 
-async function runToBody(request: FilesystemRequest, context: ToolContext): Promise<OutcomeBody> {
+interface ToolEnd {
+  body: OutcomeBody;
+  encoded?: EncodedField | undefined;
+}
+
+async function runToBody(request: FilesystemRequest, context: ToolContext): Promise<ToolEnd> {
   const tool = Object.hasOwn(TOOLS, request.tool) ? TOOLS[request.tool] : undefined;
-  if (tool === undefined) return failed(request, 'dirPath', unsupported(request.tool));
+  if (tool === undefined) return { body: failed(request, 'dirPath', unsupported(request.tool)) };
   try {
     context.signal.throwIfAborted();
-    return succeeded(request.tool, await tool.run(request.arguments, context));
+    const answer = await tool.run(request.arguments, context);
+    return { body: succeeded(request.tool, answer), encoded: answer.encoded };
   } catch (error) {
-    return failed(request, tool.pathArgument, diagnose(error, request, context));
+    return { body: failed(request, tool.pathArgument, diagnose(error, request, context)) };
   }
 }
 

@@ -4,6 +4,7 @@
 import { resolve } from 'node:path';
 import * as v from 'valibot';
 import { BurrowError } from '../protocol/errors.ts';
+import type { EncodedField } from '../protocol/file-outcome.ts';
 import type { Clock } from '../support/clock.ts';
 import type { FileWrites } from './replace/replace.ts';
 
@@ -20,6 +21,8 @@ export interface ToolContext {
 /** What a tool reports when it succeeds: its own fields of the outcome, in the order of the contract. */
 export interface ToolAnswer {
   fields: Record<string, unknown>;
+  /** The one of `fields` whose JSON text was cheaper to make than to ask for. */
+  encoded?: EncodedField;
   warnings: string[];
 }
 

@@ -38,16 +38,40 @@ type FileOutcomeSeal = {
   execution: { kind: 'gateway'; protocolMethod: 'filesystem.execute' };
 };
 
-/** The outcome with its fingerprint and origin behind `body`, and the same as JSON text. */
+/** A field of `body` that has its JSON text already: a long one need not be serialised again. */
+export interface EncodedField {
+  name: string;
+  json: string;
+}
+
+/**
+ * The outcome with its fingerprint and origin behind `body`, and the same as JSON text. A field in `encoded` must be one of
+ * `body`; its text is taken as it is.
+ */
 export function sealFileOutcome<Body extends object>(
   body: Body,
+  encoded?: EncodedField,
 ): { outcome: Body & FileOutcomeSeal; json: string } {
-  const text = JSON.stringify(body);
+  const text = encoded === undefined ? JSON.stringify(body) : stringifyAround(body, encoded);
   const seal: FileOutcomeSeal = {
     resultFingerprint: sha256Hex(text).slice(0, FINGERPRINT_CHARACTERS),
     execution: { kind: 'gateway', protocolMethod: 'filesystem.execute' },
   };
   return { outcome: { ...body, ...seal }, json: `${text.slice(0, -1)},${JSON.stringify(seal).slice(1)}` };
+}
+
+/** JSON.stringify(body), with `encoded` in its place among the other fields. */
+function stringifyAround(body: object, { name, json }: EncodedField): string {
+  const entries = Object.entries(body);
+  const at = entries.findIndex(([field]) => field === name);
+  const membersOf = (some: [string, unknown][]): string =>
+    JSON.stringify(Object.fromEntries(some)).slice(1, -1);
+  const members = [
+    membersOf(entries.slice(0, at)),
+    `${JSON.stringify(name)}:${json}`,
+    membersOf(entries.slice(at + 1)),
+  ];
+  return `{${members.filter((text) => text !== '').join(',')}}`;
 }
 
 /**

@@ -41,6 +41,18 @@ describe('runFilesystemTool()', () => {
     expect(json).toBe(JSON.stringify(outcome));
   });
 
+  it.each(['utf8', 'latin1', 'base64', 'hex'])('gives that text for content in %s', async (encoding) => {
+    const filePath = join(temporaryDirectory(), 'all-bytes');
+    writeFileSync(filePath, Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)));
+    const request = { tool: 'files_read', arguments: { filePath, encoding } };
+    const deps = { clock: systemClock, cwd: '/' };
+
+    const { outcome, json } = await runFilesystemToolEncoded(request, new AbortController().signal, deps);
+
+    expect(json).toBe(JSON.stringify(outcome));
+    expect(outcome.ok).toBe(true);
+  });
+
   it.each(['files_move', '', '__proto__', 'constructor', 'toString', '\ud800'])(
     'refuses the tool "%s"',
     async (tool) => {

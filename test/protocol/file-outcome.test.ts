@@ -12,6 +12,13 @@ describe('sealFileOutcome()', () => {
     const before = `${json.slice(0, json.indexOf(',"resultFingerprint"'))}}`;
     expect(outcome.resultFingerprint).toBe(sha256Hex(before).slice(0, 16));
   });
+
+  it.each(['tool', 'content', 'durationMs'])('gives the same text when %s comes encoded', (name) => {
+    const body = { tool: 'files_read', ok: true, content: 'a"b', ...common };
+    const json = JSON.stringify(body[name as keyof typeof body]);
+
+    expect(sealFileOutcome(body, { name, json })).toEqual(sealFileOutcome(body));
+  });
 });
 
 describe('fitFileOutcomeJson()', () => {

@@ -1,68 +1,26 @@
-// What the journal holds, by operation id: the newest `maxEntries` outcomes that are not older than their time.
-// Expiry runs on the monotonic clock. Nothing here touches a disk, and no call looks at more than it removes.
+// What a journal on disk holds: each outcome as text while it is only in memory, as a location once it is on disk.
 import type { Clock } from '../../support/clock.ts';
+import { type HeldOutcome, OutcomeIndex } from './outcome-index.ts';
 import type { Location } from './segment.ts';
 
-/** One completed outcome: as text while it is only in memory, as a location once it is on disk. */
-export interface Entry {
-  readonly id: string;
-  readonly requestDigest: string;
-  readonly expiresAtMonotonicMs: number;
+export interface Entry extends HeldOutcome {
   text: string | undefined;
   location: Location | undefined;
 }
 
-export class EntryIndex {
-  readonly #clock: Clock;
-  readonly #maxEntries: number;
-  /** In the order of completion, so the first to expire comes first. */
-  readonly #entries = new Map<string, Entry>();
-
+export class EntryIndex extends OutcomeIndex<Entry> {
   constructor(clock: Clock, maxEntries: number) {
-    this.#clock = clock;
-    this.#maxEntries = maxEntries;
-  }
-
-  get(id: string): Entry | undefined {
-    const entry = this.#entries.get(id);
-    if (entry === undefined || entry.expiresAtMonotonicMs > this.#clock.monotonicMs()) return entry;
-    this.#entries.delete(id);
-    return undefined;
-  }
-
-  /** Replaces an entry of the same id; the oldest entry leaves when there is no room. */
-  add(entry: Entry): void {
-    this.#entries.delete(entry.id);
-    this.#entries.set(entry.id, entry);
-    this.#prune();
-  }
-
-  /** Whether the entry is still held; a replaced, evicted or expired one is not. */
-  has(entry: Entry): boolean {
-    return this.get(entry.id) === entry;
-  }
-
-  remove(entry: Entry): void {
-    if (this.#entries.get(entry.id) === entry) this.#entries.delete(entry.id);
+    super(clock, { maxEntries });
   }
 
   /** Takes in what a start found on disk. An outcome that is only in memory is newer and stays. */
-  merge(found: Entry[]): void {
-    for (const entry of found) {
-      if (this.#entries.get(entry.id)?.text === undefined) this.#entries.set(entry.id, entry);
-    }
-    const sorted = [...this.#entries.values()].sort(
-      (a, b) => a.expiresAtMonotonicMs - b.expiresAtMonotonicMs,
+  override merge(found: readonly Entry[]): void {
+    const unwritten = new Set(
+      this.live()
+        .filter(({ text }) => text !== undefined)
+        .map(({ id }) => id),
     );
-    this.#entries.clear();
-    for (const entry of sorted) this.#entries.set(entry.id, entry);
-    this.#prune();
-  }
-
-  /** All live entries, oldest first. */
-  live(): Entry[] {
-    this.#prune();
-    return [...this.#entries.values()];
+    super.merge(found.filter(({ id }) => !unwritten.has(id)));
   }
 
   /** Bytes on disk that are still of use. */
@@ -73,18 +31,5 @@ export class EntryIndex {
   /** Whether something is only in memory. */
   hasUnwritten(): boolean {
     return this.live().some(({ text }) => text !== undefined);
-  }
-
-  get size(): number {
-    this.#prune();
-    return this.#entries.size;
-  }
-
-  #prune(): void {
-    const nowMs = this.#clock.monotonicMs();
-    for (const entry of this.#entries.values()) {
-      if (this.#entries.size <= this.#maxEntries && entry.expiresAtMonotonicMs > nowMs) return;
-      this.#entries.delete(entry.id);
-    }
   }
 }

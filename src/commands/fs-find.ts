@@ -9,6 +9,7 @@ import {
   printable,
   runFileTool,
   TOOL_FLAGS,
+  TRAVERSAL_FLAGS,
 } from './fs-tool.ts';
 
 const FindSchema = v.looseObject({ paths: v.array(v.string()) });
@@ -22,13 +23,8 @@ export const fsFindCommand: Command = {
       description: 'Whole relative path; * and ? stop at /, ** does not, the rest is literal',
       valueHint: 'PATTERN',
     },
-    depth: { type: 'string', valueHint: 'N', description: 'Levels below the first to enter (default 8)' },
     'max-entries': { type: 'string', valueHint: 'N', description: 'Most paths to print (default 500)' },
-    'max-traversal': {
-      type: 'string',
-      valueHint: 'N',
-      description: 'Most entries to look at (default 4000, or BURROW_FILESYSTEM_TRAVERSAL_ENTRIES)',
-    },
+    ...TRAVERSAL_FLAGS,
     ...TOOL_FLAGS,
   },
   examples: [

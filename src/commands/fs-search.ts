@@ -9,6 +9,7 @@ import {
   printable,
   runFileTool,
   TOOL_FLAGS,
+  TRAVERSAL_FLAGS,
 } from './fs-tool.ts';
 import { type System, usesColour } from './system.ts';
 
@@ -25,13 +26,8 @@ export const fsSearchCommand: Command = {
   args: {
     dir: { type: 'positional', description: 'The directory', valueHint: 'DIR' },
     query: { type: 'positional', description: 'The text, taken literally', valueHint: 'QUERY' },
-    depth: { type: 'string', valueHint: 'N', description: 'Levels below the first to enter (default 8)' },
     'max-matches': { type: 'string', valueHint: 'N', description: 'Most lines to print (default 200)' },
-    'max-traversal': {
-      type: 'string',
-      valueHint: 'N',
-      description: 'Most entries to look at (default 4000, or BURROW_FILESYSTEM_TRAVERSAL_ENTRIES)',
-    },
+    ...TRAVERSAL_FLAGS,
     ...TOOL_FLAGS,
   },
   examples: [

@@ -30,6 +30,16 @@ export const TOOL_FLAGS: Readonly<Record<string, Flag>> = {
   ...TARGET_FLAGS,
 };
 
+/** Of the tools that look through a whole tree. */
+export const TRAVERSAL_FLAGS: Readonly<Record<string, Flag>> = {
+  depth: { type: 'string', valueHint: 'N', description: 'Levels below the first to enter (default 8)' },
+  'max-traversal': {
+    type: 'string',
+    valueHint: 'N',
+    description: 'Most entries to look at (default 4000, or BURROW_FILESYSTEM_TRAVERSAL_ENTRIES)',
+  },
+};
+
 export function openFileTools({ open }: Target, system: System): FileTools {
   const client = createGatewayClient(open);
   return {

@@ -1,6 +1,6 @@
 // What the filesystem tests share: a tool call with real parts, and a directory of the test's own.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -59,4 +59,11 @@ export function callToolThrough(prefix: string[], tool: string, toolArguments: u
 export function callToolAsUser(tool: string, toolArguments: unknown): FilesystemOutcome {
   const prefix = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
   return callToolThrough(prefix, tool, toolArguments);
+}
+
+/** A file of its own with this content. */
+export function fileWith(content: string | Uint8Array): string {
+  const filePath = join(temporaryDirectory(), 'file');
+  writeFileSync(filePath, content);
+  return filePath;
 }

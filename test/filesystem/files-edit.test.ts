@@ -11,13 +11,7 @@ import {
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { callTool, temporaryDirectory } from './call-tool.ts';
-
-function fileWith(content: string | Uint8Array): string {
-  const filePath = join(temporaryDirectory(), 'file');
-  writeFileSync(filePath, content);
-  return filePath;
-}
+import { callTool, fileWith, temporaryDirectory } from './call-tool.ts';
 
 describe('files_edit', () => {
   it('replaces the one place where the text occurs', async () => {

@@ -13,13 +13,14 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { callTool, callToolAsUser, isRoot, sharedDirectory, temporaryDirectory } from './call-tool.ts';
-
-function fileWith(content: string | Uint8Array): string {
-  const filePath = join(temporaryDirectory(), 'file');
-  writeFileSync(filePath, content);
-  return filePath;
-}
+import {
+  callTool,
+  callToolAsUser,
+  fileWith,
+  isRoot,
+  sharedDirectory,
+  temporaryDirectory,
+} from './call-tool.ts';
 
 describe('files_read', () => {
   it('reads a whole file by default', async () => {

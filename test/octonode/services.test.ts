@@ -1,50 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
-import {
-  createNodeWorker,
-  describeNode,
-  type InvokeCallOptions,
-  invokeNode,
-  type ResultEnvelope,
-} from '../../src/octonode/octonode.ts';
+import { describe, expect, it } from 'vitest';
+import { createNodeWorker, describeNode } from '../../src/octonode/octonode.ts';
+import { errorOf, file, invoke } from './hosted-files.ts';
 import { hosted, options } from './nodes.ts';
-
-const directory = mkdtempSync(join(tmpdir(), 'octonode-services-'));
-afterAll(() => rmSync(directory, { recursive: true }));
-let files = 0;
-
-/** A file with this source; what it imports from `burrow/node` is added. */
-function file(source: string, extension = 'ts'): string {
-  files += 1;
-  const path = join(directory, `node-${files}.${extension}`);
-  const header =
-    extension === 'cjs'
-      ? ''
-      : "import { defineClass, defineConst, defineNode, defineService, NodeError } from 'burrow/node';\n";
-  writeFileSync(path, header + source);
-  return path;
-}
-
-function invoke(
-  source: string,
-  inputs: unknown = {},
-  call: InvokeCallOptions & { onStderr?: (chunk: Buffer) => void } = {},
-): Promise<ResultEnvelope> {
-  return invokeNode(hosted(file(source)), inputs, { ...options(), ...call });
-}
-
-function errorOf(envelope: ResultEnvelope): {
-  code: string;
-  message: string;
-  retryable: boolean;
-  details?: unknown;
-  stack?: string | undefined;
-} {
-  if (envelope.status !== 'error') throw new Error(`Not an error: ${JSON.stringify(envelope)}`);
-  return envelope.error;
-}
 
 const SERVICE = (lifecycle: string): string => `
   let made = 0;

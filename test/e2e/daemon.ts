@@ -2,7 +2,7 @@
 // for its length, waits that end with what was looked for or say what came instead. Never waits for a fixed time.
 import { type ChildProcess, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -197,6 +197,15 @@ export async function until<T>(what: string, probe: () => T | false | undefined)
     if (Date.now() > deadline) throw new Error(`${PATIENCE_MS} ms went by while waiting until ${what}`);
     await delay(10);
   }
+}
+
+/** What a file holds once its last line is whole. */
+export function readWhenWhole(path: string): Promise<string> {
+  return until(`"${path}" is written`, () => {
+    if (!existsSync(path)) return undefined;
+    const text = readFileSync(path, 'utf8');
+    return text.endsWith('\n') && text;
+  });
 }
 
 /** Running processes that have `mark` in their command line, the daemon's own ones left out. */

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { readWhenWhole } from './daemon.ts';
 
 const BURROW = process.env.BURROW_BINARY ?? new URL('../../dist/burrow', import.meta.url).pathname;
 const STEP = new URL('../fixtures/nodes/step.py', import.meta.url).pathname;
@@ -170,7 +171,7 @@ describe('burrow flow run', () => {
       env: { ...process.env, STEP_LOG: log },
     });
     const ended = new Promise((resolve) => child.once('exit', resolve));
-    const { pid } = JSON.parse(await readWhenThere(log));
+    const { pid } = JSON.parse(await readWhenWhole(log));
 
     child.kill('SIGINT');
 
@@ -194,15 +195,3 @@ describe('burrow flow run', () => {
     expect(stdout).toContain('flow sum: ok in');
   });
 });
-
-async function readWhenThere(path: string): Promise<string> {
-  for (;;) {
-    try {
-      const text = readFileSync(path, 'utf8');
-      if (text.endsWith('\n')) return text;
-    } catch {
-      // Not yet there.
-    }
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}

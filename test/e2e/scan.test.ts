@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { BAD, node, put, putHealthyNodes } from '../octonode/scan/projects.ts';
+import { readWhenWhole } from './daemon.ts';
 
 const BURROW = process.env.BURROW_BINARY ?? new URL('../../dist/burrow', import.meta.url).pathname;
 const root = mkdtempSync(join(tmpdir(), 'burrow-scan-'));
@@ -104,7 +105,7 @@ describe('burrow scan', () => {
     const directory = project({ 'nodes/hang.sh': `#!/bin/sh\necho $$ > "${root}/hanging"\nsleep 600\n` });
     const child = spawn(BURROW, ['scan', '--timeout', '60s'], { cwd: directory, stdio: 'ignore' });
     const ended = new Promise((resolve) => child.once('exit', resolve));
-    const pid = await readWhenThere(`${root}/hanging`);
+    const pid = Number(await readWhenWhole(`${root}/hanging`));
 
     child.kill('SIGINT');
 
@@ -142,15 +143,3 @@ describe('burrow node', () => {
     expect(burrow(directory, 'node', 'run', 'slow')).toMatchObject({ status: 124 });
   });
 });
-
-async function readWhenThere(path: string): Promise<number> {
-  for (;;) {
-    try {
-      const text = readFileSync(path, 'utf8');
-      if (text.endsWith('\n')) return Number(text);
-    } catch {
-      // Not yet there.
-    }
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}

@@ -63,7 +63,7 @@ describe('burrow scan', () => {
     expect(lines.filter((line) => line.startsWith('failed '))).toHaveLength(bad.length);
     expect(lines.filter((line) => line.startsWith('added '))).toHaveLength(good.length);
     expect(stdout).toContain('           | no configuration found\n');
-    const again = burrow(directory, 'scan', '--json', '--timeout', '1s', '--jobs', '32');
+    const again = burrow(directory, 'scan', '--json', '--timeout', '2s', '--jobs', '32');
     const report = JSON.parse(again.stdout);
     expect(report).toMatchObject({ drift: false, written: false, project: join(directory, '.octonode') });
     expect(report.failed).toHaveLength(bad.length);

@@ -1,17 +1,15 @@
 // `node test/stress/fleet.ts [GATEWAYS]` (default 2,000): how much memory of a controller an idle gateway takes, and how the
 // arrivals of a fleet spread when its controller restarts. The gateways are fakes in one process that wait between tries as a
 // real one does; the controller is dist/burrow. Ends with one line of figures, and with status 1 over the limits.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect, type TLSSocket } from 'node:tls';
 import { hmacProof } from '../../src/protocol/auth.ts';
 import { createBackoff } from '../../src/transport/tls/backoff.ts';
+import { busiestWindow, enrollFleet, type StressController, serveController } from './controller.ts';
 
-const BINARY = process.env['BURROW_BINARY'] ?? new URL('../../dist/burrow', import.meta.url).pathname;
 const MAX_KIB_EACH = 60;
 const OUTAGE_MS = 2_000;
 /** Handshakes at once: the fakes share a core with the controller. */
@@ -19,29 +17,14 @@ const AT_ONCE = 50;
 
 const gateways = Number(process.argv[2] ?? 2_000);
 const directory = mkdtempSync(join(tmpdir(), 'burrow-fleet-'));
-const stateDirectory = join(directory, 'ctl');
 const secret = 'a secret that all fakes share';
 const ids = Array.from({ length: gateways }, (_, index) => `host-${index}`);
-let controller: ChildProcess;
+let controller: StressController;
 let port = 0;
 
 async function serve(): Promise<void> {
-  controller = spawn(
-    BINARY,
-    [
-      ...['controller', 'serve', '--listen', `127.0.0.1:${port}`, '--state-dir', stateDirectory],
-      ...['--socket', join(directory, 'op.sock'), '--json', '--log-level', 'error'],
-    ],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  const [line] = (await once(controller.stdout ?? controller, 'data')) as [Buffer];
-  port = JSON.parse(line.toString()).port;
-}
-
-async function endController(): Promise<void> {
-  const ended = once(controller, 'exit');
-  controller.kill('SIGKILL');
-  await ended;
+  controller = await serveController(directory, port);
+  port = controller.port;
 }
 
 /** Resolves when it is authenticated; undefined when there is no controller. */
@@ -85,7 +68,7 @@ async function arriveAll(): Promise<TLSSocket[]> {
 }
 
 function memoryKib(): number {
-  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${controller.pid}/status`, 'utf8'))?.[1]);
+  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${controller.child.pid}/status`, 'utf8'))?.[1]);
 }
 
 /** Tries until it is in; the time of each successful arrival, in ms after `sinceMs`. */
@@ -111,7 +94,7 @@ async function measure(): Promise<boolean> {
   await delay(5_000);
   const eachKib = (memoryKib() - emptyKib) / gateways;
   for (const socket of sockets.slice(200)) socket.destroy();
-  await endController();
+  await controller.end();
   const outageAtMs = performance.now();
   const returning = ids.slice(-200).map((id) => comeBack(id, outageAtMs));
   await delay(OUTAGE_MS);
@@ -119,10 +102,7 @@ async function measure(): Promise<boolean> {
   const backAtMs = performance.now() - outageAtMs;
   const back = await Promise.all(returning);
   const timesMs = back.map(({ atMs }) => atMs - backAtMs).toSorted((a, b) => a - b);
-  const perTenth = new Map<number, number>();
-  for (const timeMs of timesMs)
-    perTenth.set(Math.floor(timeMs / 100), (perTenth.get(Math.floor(timeMs / 100)) ?? 0) + 1);
-  const busiest = Math.max(...perTenth.values());
+  const busiest = busiestWindow(timesMs, 100);
   console.log(
     `${gateways} gateways: ${eachKib.toFixed(1)} KiB each (${Math.round(memoryKib() / 1024)} MiB after a restart with 200), ` +
       `${Math.round(gateways / (arrivalMs / 1_000))} arrivals/s; 200 come back after ${OUTAGE_MS} ms: ` +
@@ -133,23 +113,11 @@ async function measure(): Promise<boolean> {
 }
 
 async function main(): Promise<void> {
-  const gatewaysFile = {
-    version: 1,
-    gateways: ids.map((gatewayId) => ({
-      kind: 'enrollment',
-      gatewayId,
-      secret,
-      enrolledAt: '2030-01-01T00:00:00Z',
-    })),
-  };
-  mkdirSync(stateDirectory, { mode: 0o700 });
-  writeFileSync(join(stateDirectory, 'controller-gateways.json'), JSON.stringify(gatewaysFile), {
-    mode: 0o600,
-  });
+  enrollFleet(directory, ids, secret);
   try {
     process.exitCode = (await measure()) ? 0 : 1;
   } finally {
-    await endController();
+    await controller.end();
     rmSync(directory, { recursive: true, force: true });
   }
 }

@@ -86,7 +86,7 @@ export async function planController(call: Call, log: Log): Promise<ControllerPl
   };
   const files = openTlsFiles(paths, log);
   const enrollmentToken = readToken(call.system);
-  const trust = openTrust({ directory, gatewayId, enrollmentToken }, { clock: call.system.clock, log });
+  const trust = await openTrust({ directory, gatewayId, enrollmentToken }, { clock: call.system.clock, log });
   // Makes the identity now, so that a directory that cannot be written to is known at the start.
   await trust.credentials();
   return { address, gatewayId, trust, files };

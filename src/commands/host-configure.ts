@@ -1,13 +1,14 @@
 // `burrow host configure`: writes the service's env file, keeping comments, order, owner and what it was not asked to change.
 // What is known not to work is refused before anything is written. It starts nothing: `burrow host connect` does.
 
-import { chownSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chownSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import * as v from 'valibot';
 import { GatewayIdSchema } from '../protocol/auth.ts';
 import { writeFileAtomic } from '../support/atomic-file.ts';
+import { makeDirectory } from '../support/make-directory.ts';
 import { type Call, type Command, UsageError } from './command.ts';
 import { parseEnvFile, setEnvValue } from './host-env-file.ts';
 import { type HostPaths, hostPaths, ROOT_FLAG, UNIT } from './host-paths.ts';
@@ -135,7 +136,7 @@ async function check(text: string, paths: HostPaths): Promise<void> {
 
 /** Keeps the owner; a new file is for root and, where it exists, the group of the directory. */
 async function writeSettings(path: string, text: string): Promise<void> {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o750 });
+  await makeDirectory(dirname(path), 0o750);
   const owner = statSync(path, { throwIfNoEntry: false }) ?? statSync(dirname(path));
   await writeFileAtomic(path, text, { mode: 0o640 });
   chownSync(path, owner.uid, owner.gid);
@@ -147,7 +148,7 @@ async function writeRunAs({ runAsFile }: HostPaths, user: string): Promise<void>
     return;
   }
   if (!/^[a-z_][a-z0-9_-]*\$?$/.test(user)) throw new UsageError(`User "${user}" is not a name of a user`);
-  mkdirSync(dirname(runAsFile), { recursive: true });
+  await makeDirectory(dirname(runAsFile));
   const lines = [
     '# Written by burrow host configure --run-as. The socket stays for group burrow: whoever is in it runs commands as this user.',
     `# ${UNIT} is restarted by burrow host connect.`,

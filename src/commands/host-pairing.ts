@@ -10,9 +10,9 @@ import {
   CONSUMED_FILE,
   IDENTITY_FILE,
   NodeIdentitySchema,
-  openStateFiles,
   PAIRING_CODE_FILE,
   type StateFiles,
+  stateFilesIn,
   TRUST_FILE,
 } from '../transport/tls/state-files.ts';
 import type { Call, Command } from './command.ts';
@@ -65,7 +65,7 @@ export const hostUnpairCommand: Command = {
 /** Undefined when no pairing waits. Throws ConfigurationError when the file cannot be read. */
 export function readPairingCode(stateDir: string): v.InferOutput<typeof PairingCodeSchema> | undefined {
   if (lstatSync(stateDir, { throwIfNoEntry: false }) === undefined) return undefined;
-  return openStateFiles(stateDir).read(PAIRING_CODE_FILE, PairingCodeSchema);
+  return stateFilesIn(stateDir).read(PAIRING_CODE_FILE, PairingCodeSchema);
 }
 
 async function unpair({ flags, system }: Call): Promise<number> {
@@ -82,7 +82,7 @@ async function unpair({ flags, system }: Call): Promise<number> {
 /** Names what was forgotten. */
 async function forget({ stateDir }: HostPaths): Promise<string[]> {
   if (lstatSync(stateDir, { throwIfNoEntry: false }) === undefined) return [];
-  const files = openStateFiles(stateDir);
+  const files = stateFilesIn(stateDir);
   const forgotten: string[] = [];
   // The mark of a used token goes as well: a new one may enroll this host.
   for (const name of [TRUST_FILE, CONSUMED_FILE, PAIRING_CODE_FILE]) {

@@ -1,6 +1,6 @@
 // `burrow node new`: a working node with its test, to begin from.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import {
   isScaffoldName,
@@ -8,6 +8,7 @@ import {
   SCAFFOLD_LANGUAGES,
   scaffoldNode,
 } from '../octonode/scaffold/scaffold.ts';
+import { makeDirectory } from '../support/make-directory.ts';
 import { type Call, type Command, UsageError } from './command.ts';
 import { EXIT } from './system.ts';
 
@@ -51,7 +52,14 @@ async function run({ positionals, flags, system }: Call): Promise<number> {
     );
   const directory = resolve(system.cwd, typeof flags.dir === 'string' ? flags.dir : '.');
   const scaffold = scaffoldNode(language, name);
-  mkdirSync(directory, { recursive: true });
+  try {
+    await makeDirectory(directory);
+  } catch (error) {
+    system.stderr.write(
+      `burrow: Cannot make "${directory}": ${error instanceof Error ? error.message : error}\n`,
+    );
+    return EXIT.failed;
+  }
   for (const file of scaffold.files) {
     const path = join(directory, file.name);
     try {

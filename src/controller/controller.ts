@@ -4,7 +4,7 @@
 
 import type { Clock } from '../support/clock.ts';
 import type { Log } from '../support/log.ts';
-import { openStateFiles } from '../transport/tls/state-files.ts';
+import { openStateFiles, type StateFiles } from '../transport/tls/state-files.ts';
 import { createActivityList } from './activity.ts';
 import { createAdministration } from './administration.ts';
 import {
@@ -53,7 +53,7 @@ export async function startController(
   options: ControllerOptions,
   { clock, log }: { clock: Clock; log: Log },
 ): Promise<Controller> {
-  const files = openStateFiles(options.stateDirectory);
+  const files = await openStateFiles(options.stateDirectory);
   const keys = await openIdentity(files, clock);
   const records = openGatewayRecords(files);
   const certificate = await openCertificate(options, files, clock);
@@ -106,7 +106,7 @@ export async function startController(
 
 function openCertificate(
   options: ControllerOptions,
-  files: ReturnType<typeof openStateFiles>,
+  files: StateFiles,
   clock: Clock,
 ): Promise<ServerCertificate> {
   if (options.certificate !== undefined) return Promise.resolve(readCertificate(options.certificate));

@@ -6,11 +6,11 @@ import { connect } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { openOwnCertificate, readCertificate } from '../../src/controller/certificate.ts';
 import { systemClock } from '../../src/support/clock.ts';
-import { openStateFiles } from '../../src/transport/tls/state-files.ts';
+import { stateFilesIn } from '../../src/transport/tls/state-files.ts';
 import { startWorld, temporaryDirectory } from './world.ts';
 
 async function open(directory: string, names: string[]): ReturnType<typeof openOwnCertificate> {
-  return openOwnCertificate(directory, openStateFiles(directory), { names, clock: systemClock });
+  return openOwnCertificate(directory, stateFilesIn(directory), { names, clock: systemClock });
 }
 
 describe('openOwnCertificate()', () => {

@@ -2,8 +2,9 @@
 // leave the link. Refuses what cannot be replaced by a file.
 
 import type { Stats } from 'node:fs';
-import { access, constants, lstat, mkdir, readlink, realpath, stat } from 'node:fs/promises';
+import { access, constants, lstat, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { makeDirectory } from '../../support/make-directory.ts';
 import { errnoError, errnoOf } from '../errno.ts';
 import { requireRegular } from '../open-regular.ts';
 
@@ -38,17 +39,6 @@ export async function writableStats(path: string): Promise<Stats | undefined> {
   requireRegular(stats);
   await access(path, constants.W_OK);
   return stats;
-}
-
-async function makeDirectory(path: string): Promise<void> {
-  try {
-    await mkdir(path, { recursive: true });
-  } catch (error) {
-    // What mkdir finds existing here is no directory; the plain name for that is ENOTDIR.
-    if (errnoOf(error) === 'EEXIST')
-      throw errnoError('ENOTDIR', 'A part of the path is not a directory (ENOTDIR)');
-    throw error;
-  }
 }
 
 async function danglingTarget(path: string): Promise<string | undefined> {

@@ -2,6 +2,7 @@
 // The real ones run in Node's thread pool; only linkCount() is synchronous.
 import fs from 'node:fs';
 import { dirname } from 'node:path';
+import { makeDirectory } from '../../support/make-directory.ts';
 
 export interface FileFacts {
   isFile: boolean;
@@ -53,9 +54,7 @@ export const systemJournalFs: JournalFs = {
   },
   linkCount: (fd) => fs.fstatSync(fd).nlink,
   directoryMode: async (path) => (await fs.promises.stat(path)).mode & 0o777,
-  makeDirectory: async (path, mode) => {
-    await fs.promises.mkdir(path, { recursive: true, mode });
-  },
+  makeDirectory,
   list: (path) => fs.promises.readdir(path),
   readText: (path) => fs.promises.readFile(path, 'utf8'),
   link: (from, to) => fs.promises.link(from, to),

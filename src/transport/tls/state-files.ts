@@ -1,12 +1,13 @@
 // What a gateway knows of itself and its controller, as files of its state directory: read once at the start, written whole
 // or not at all, mode 0600. Files of an older installation are used as they are, and fields that are not known here are kept.
 
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { writeFileAtomic } from '../../support/atomic-file.ts';
 import { ConfigurationError } from '../../support/configuration-error.ts';
+import { makeDirectory } from '../../support/make-directory.ts';
 
 export const IDENTITY_FILE = 'node-identity.json';
 export const TRUST_FILE = 'controller-trust.json';
@@ -43,12 +44,17 @@ export interface StateFiles {
 }
 
 /** The directory is made, mode 0700, when it does not exist. Throws ConfigurationError when it cannot be used. */
-export function openStateFiles(directory: string): StateFiles {
+export async function openStateFiles(directory: string): Promise<StateFiles> {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    await makeDirectory(directory, 0o700);
   } catch (error) {
     throw new ConfigurationError(`Cannot use state directory "${directory}": ${messageOf(error)}`, error);
   }
+  return stateFilesIn(directory);
+}
+
+/** Of a directory that exists. */
+export function stateFilesIn(directory: string): StateFiles {
   const readText = (name: string): string | undefined => {
     try {
       return readFileSync(join(directory, name), 'utf8');

@@ -57,8 +57,8 @@ export interface TrustDeps {
 }
 
 /** Throws ConfigurationError when a file of the directory is damaged: guessing would replace an identity. */
-export function openTrust(options: TrustOptions, deps: TrustDeps): Trust {
-  const files = openStateFiles(options.directory);
+export async function openTrust(options: TrustOptions, deps: TrustDeps): Promise<Trust> {
+  const files = await openStateFiles(options.directory);
   const enrollment = findEnrollment(options, files, deps.log);
   if (enrollment !== undefined) return createEnrolled(enrollment, files, deps);
   return createPaired({ files, gatewayId: options.gatewayId }, deps);

@@ -60,7 +60,7 @@ export async function startLink(options: LinkOptions): Promise<LinkedGateway> {
       address: parseControllerUrl(options.url),
       gatewayId: 'host-1',
       version: '1.2.3',
-      trust: openTrust(
+      trust: await openTrust(
         { directory: options.directory, gatewayId: 'host-1', enrollmentToken },
         { clock, log },
       ),

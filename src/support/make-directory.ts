@@ -1,0 +1,42 @@
+// Makes a directory and those above it. Node's own recursive mkdir never ends where the kernel says ENOENT although the parent
+// exists (/proc), and no timer can stop it. Promises an end after two steps for each part of the path, with a system error.
+
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/**
+ * Nothing happens to a directory that exists; each that is made gets `mode` less the umask (default 0777). Throws the error of
+ * the system, or one like it: `ENOTDIR` when something else is in the way, `ENOENT` where the system makes no directories.
+ */
+export async function makeDirectory(path: string, mode = 0o777): Promise<void> {
+  if ((await makeOne(path, mode)) === 'made') return;
+  const parent = dirname(path);
+  if (parent !== path) await makeDirectory(parent, mode);
+  if ((await makeOne(path, mode)) === 'made') return;
+  throw systemError('ENOENT', `No directory can be made here (ENOENT), mkdir "${path}"`);
+}
+
+async function makeOne(path: string, mode: number): Promise<'made' | 'no parent'> {
+  try {
+    await mkdir(path, mode);
+    return 'made';
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT') return 'no parent';
+    if (code !== 'EEXIST') throw error;
+  }
+  if (await isDirectory(path)) return 'made';
+  throw systemError('ENOTDIR', `What exists is not a directory (ENOTDIR), mkdir "${path}"`);
+}
+
+/** False for a link to nowhere. */
+async function isDirectory(path: string): Promise<boolean> {
+  return stat(path).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  );
+}
+
+function systemError(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}

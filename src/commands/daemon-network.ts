@@ -16,6 +16,12 @@ export const NETWORK_FLAGS: Readonly<Record<string, Flag>> = {
     valueHint: 'URL',
     description: 'Dial out to the controller at tls://HOST[:443] (also BURROW_GATEWAY_CONTROLLER_URL)',
   },
+  'controller-server-name': {
+    type: 'string',
+    valueHint: 'NAME',
+    description:
+      'Name to ask for and to find in its certificate, when that is not HOST (also BURROW_GATEWAY_CONTROLLER_SERVER_NAME)',
+  },
   'gateway-id': {
     type: 'string',
     valueHint: 'ID',
@@ -41,6 +47,7 @@ export const NETWORK_FLAGS: Readonly<Record<string, Flag>> = {
 
 const ENVIRONMENT: Readonly<Record<string, string>> = {
   controller: 'BURROW_GATEWAY_CONTROLLER_URL',
+  'controller-server-name': 'BURROW_GATEWAY_CONTROLLER_SERVER_NAME',
   'gateway-id': 'BURROW_GATEWAY_ID',
   'state-dir': 'BURROW_GATEWAY_STATE_DIR',
   ca: 'BURROW_GATEWAY_CA_FILE',
@@ -71,7 +78,7 @@ export async function planController(call: Call, log: Log): Promise<ControllerPl
   // Sockets and certificates cost start-up time that a daemon on stdio does not pay.
   const { openTlsFiles, openTrust, parseControllerUrl } = await import('../transport/tls/tls.ts');
   const { GatewayIdSchema } = await import('../protocol/auth.ts');
-  const address = parseControllerUrl(url);
+  const address = parseControllerUrl(url, setting(call, 'controller-server-name'));
   const gatewayId = required(call, 'gateway-id', 'Name of this host at its controller');
   if (!v.safeParse(GatewayIdSchema, gatewayId).success) {
     throw new ConfigurationError(

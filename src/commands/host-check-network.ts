@@ -23,7 +23,7 @@ export async function checkNetwork(settings: Settings, system: System, isLive: b
   if (url === undefined) return [skipped('reachability', 'No controller is configured')];
   let address: ControllerAddress;
   try {
-    address = parseControllerUrl(url);
+    address = parseControllerUrl(url, settings.get('BURROW_GATEWAY_CONTROLLER_SERVER_NAME'));
   } catch (error) {
     return [
       failed('configuration', messageOf(error), 'burrow host configure --controller tls://HOST[:PORT]'),

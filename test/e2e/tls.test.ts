@@ -71,6 +71,18 @@ describe('burrow daemon --controller', () => {
     expect(daemon.stderr()).not.toMatch(/S3CR3T|enrollment-token/);
   });
 
+  it.each<[string, { args?: string[]; env?: Record<string, string> }]>([
+    ['the flag', { args: ['--controller-server-name', 'localhost'] }],
+    ['the variable', { env: { BURROW_GATEWAY_CONTROLLER_SERVER_NAME: 'localhost' } }],
+  ])('asks for the server name of %s', async (_name, more) => {
+    const far = await controller();
+    const daemon = dialOut(far.url, more);
+    const peer = await far.next();
+    expect(peer.socket.servername).toBe('localhost');
+    await peer.admit('c1');
+    await until('it is connected', () => daemon.stderr().includes(`Connected to controller ${far.url}`));
+  });
+
   it('sends the evidence of what a stop cancels', async () => {
     const far = await controller();
     const daemon = dialOut(far.url);
@@ -157,6 +169,12 @@ describe('a configuration that cannot work', () => {
 
   it.each<[string, string[], Record<string, string>, RegExp]>([
     ['a URL of another scheme', ['--controller', 'https://x'], {}, /"https:\/\/x" is not of the form tls:/],
+    [
+      'a server name that is an address',
+      ['--controller-server-name', '127.0.0.1'],
+      {},
+      /Server name "127\.0\.0\.1" .+ is an IP address/,
+    ],
     ['no gateway id', [], { BURROW_GATEWAY_ID: '' }, /BURROW_GATEWAY_ID/],
     ['no state directory', [], { STATE: 'none' }, /BURROW_GATEWAY_STATE_DIR/],
     [

@@ -1,6 +1,6 @@
 // One TLS handshake with a controller, to tell an operator what stands in the way. It authenticates nobody and sends nothing.
 
-import { connect, type TLSSocket } from 'node:tls';
+import { checkServerIdentity, connect, type TLSSocket } from 'node:tls';
 import type { Clock } from '../../support/clock.ts';
 import type { ControllerAddress } from './controller-url.ts';
 import { messageOf } from './state-files.ts';
@@ -19,13 +19,14 @@ export function probeController(
 ): Promise<ProbeResult> {
   return new Promise((resolve) => {
     let stage: 'connection' | 'handshake' = 'connection';
-    const { host, port, serverName } = address;
+    const { host, port, serverName, certificateName } = address;
     const { context } = files.read();
     const socket = connect({
       host,
       port,
       secureContext: context,
       rejectUnauthorized: false,
+      checkServerIdentity: (_name, certificate) => checkServerIdentity(certificateName, certificate),
       ...(serverName === undefined ? {} : { servername: serverName }),
     });
     const finish = (result: ProbeResult): void => {

@@ -27,14 +27,14 @@ export function tlsOptions(options: {
   credentials: Credentials;
   material: TlsMaterial;
 }): ConnectionOptions & Pick<TcpSocketConnectOpts, 'autoSelectFamilyAttemptTimeout'> {
-  const { host, port, serverName } = options.address;
+  const { host, port, serverName, certificateName } = options.address;
   return {
     host,
     port,
     servername: serverName ?? '',
     secureContext: options.material.context,
     rejectUnauthorized: isVerified(options.credentials, options.material.hasCa),
-    checkServerIdentity: (_name, certificate) => checkName(host, certificate),
+    checkServerIdentity: (_name, certificate) => checkName(certificateName, certificate),
     autoSelectFamilyAttemptTimeout: ADDRESS_LIMIT_MS,
   };
 }
@@ -49,11 +49,11 @@ function isVerified(credentials: Credentials, hasCa: boolean): boolean {
   return controllerPublicKey !== undefined && tlsFingerprint === undefined;
 }
 
-function checkName(host: string, certificate: PeerCertificate): Error | undefined {
-  const error = checkServerIdentity(host, certificate);
+function checkName(name: string, certificate: PeerCertificate): Error | undefined {
+  const error = checkServerIdentity(name, certificate);
   if (error === undefined) return undefined;
   const names = certificate.subjectaltname ?? certificate.subject?.CN ?? 'nobody';
-  error.message = `its certificate is for ${JSON.stringify(names)}, not for "${host}"`;
+  error.message = `its certificate is for ${JSON.stringify(names)}, not for "${name}"`;
   return error;
 }
 

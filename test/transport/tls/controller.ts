@@ -1,7 +1,7 @@
 // The other end of the line in tests: accepts TLS connections and says what the test tells it to, byte by byte if need be.
 import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
-import { createServer, type TLSSocket } from 'node:tls';
+import { createSecureContext, createServer, type TLSSocket } from 'node:tls';
 import { createIdentityKeys } from '../../../src/protocol/auth.ts';
 import type { Issued } from './certificates.ts';
 
@@ -36,14 +36,25 @@ export interface TestController {
 
 export const NONCE = '0123456789abcdef';
 
-export async function startController(issued: Issued, host = '127.0.0.1'): Promise<TestController> {
+/** `hosts`: the certificates of virtual hosts, by the name that is asked for. */
+export async function startController(
+  issued: Issued,
+  host = '127.0.0.1',
+  hosts: Readonly<Record<string, Issued>> = {},
+): Promise<TestController> {
   const keys = createIdentityKeys();
   const peers: Peer[] = [];
   const sockets = new Set<Socket>();
   let taken = 0;
   let wake = (): void => {};
   const server = createServer(
-    { cert: issued.cert, key: issued.key, requestCert: true, rejectUnauthorized: false },
+    {
+      ...{ cert: issued.cert, key: issued.key, requestCert: true, rejectUnauthorized: false },
+      SNICallback: (name, done) => {
+        const { cert, key } = hosts[name] ?? issued;
+        done(null, createSecureContext({ cert, key }));
+      },
+    },
     (socket) => {
       peers.push(createPeer(socket, keys.publicKey));
       wake();

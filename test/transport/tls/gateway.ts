@@ -16,6 +16,7 @@ import {
 
 export interface LinkOptions {
   url: string;
+  serverName?: string;
   directory: string;
   token?: string;
   caFile?: string;
@@ -57,7 +58,7 @@ export async function startLink(options: LinkOptions): Promise<LinkedGateway> {
   const link = connectToController(
     local.gateway,
     {
-      address: parseControllerUrl(options.url),
+      address: parseControllerUrl(options.url, options.serverName),
       gatewayId: 'host-1',
       version: '1.2.3',
       trust: await openTrust(

@@ -37,6 +37,31 @@ describe('parseControllerUrl()', () => {
     expect(() => parseControllerUrl(text)).toThrow(expect.objectContaining({ name: 'ConfigurationError' }));
   });
 
+  it.each([
+    ['Control.Example', 'control.example'],
+    ['control.example.', 'control.example'],
+    ['a_b.internal', 'a_b.internal'],
+    ['localhost', 'localhost'],
+  ])('asks for the server name %s wherever it dials', (given, serverName) => {
+    expect(parseControllerUrl('tls://10.0.0.1:8443', given)).toEqual({
+      ...{ host: '10.0.0.1', port: 8443, text: 'tls://10.0.0.1:8443' },
+      ...{ serverName, certificateName: serverName },
+    });
+  });
+
+  it('does not send the dot that ends a full name', () => {
+    expect(parseControllerUrl('tls://control.example.')).toMatchObject({ serverName: 'control.example' });
+  });
+
+  it.each([
+    ...['10.0.0.1', '::1', '[::1]', '', '.', 'a..b', '*.example', 'tls://x', 'x:443', '-a', 'a-', 'a b'],
+    ...['a\u0000b', 'clé.example', 'x'.repeat(64), 'x.'.repeat(130)],
+  ])('refuses the server name "%s"', (name) => {
+    expect(() => parseControllerUrl('tls://h', name)).toThrow(
+      expect.objectContaining({ name: 'ConfigurationError' }),
+    );
+  });
+
   it('never quotes a password', () => {
     for (const text of ['http://u:pass@h', 'tls://u:pass@h']) {
       expect(() => parseControllerUrl(text)).toThrow(/^(?!.*pass)/);

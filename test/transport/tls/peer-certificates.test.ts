@@ -85,6 +85,46 @@ describe('certificates', () => {
     await peer.admit('c1');
   });
 
+  describe('of two virtual hosts at one address', () => {
+    async function virtualHosts(): Promise<TestController> {
+      const issue = (name: string): Issued => authority.issue(`${name}-${serial}`, { names: `DNS:${name}` });
+      const far = await startController(issued, '127.0.0.1', {
+        'one.example': issue('one.example'),
+        'two.example': issue('two.example'),
+        'wrong.example': issue('one.example'),
+      });
+      onTestFinished(() => far.close());
+      return far;
+    }
+
+    it.each(['one.example', 'two.example', 'TWO.example.'])(
+      'the one of %s is asked for',
+      async (serverName) => {
+        const far = await virtualHosts();
+        const gateway = await gatewayOf(far.url, { serverName });
+        const peer = await far.next();
+        expect(peer.socket.servername).toBe(serverName.toLowerCase().replace(/\.$/, ''));
+        await peer.admit('c1');
+        await gateway.logged('Connected');
+      },
+    );
+
+    it.each([
+      ['wrong.example', 'its certificate is for "DNS:one.example", not for "wrong.example"'],
+      [
+        'unknown.example',
+        'its certificate is for "DNS:localhost, IP Address:127.0.0.1", not for "unknown.example"',
+      ],
+    ])('another than that of %s is refused, and tried again slowly', async (serverName, text) => {
+      const far = await virtualHosts();
+      const gateway = await gatewayOf(far.url, { serverName, random: () => 1 });
+      expect(await gateway.logged(text)).toContain('(ERR_TLS_CERT_ALTNAME_INVALID)');
+      await expect.poll(() => gateway.log.length, { timeout: 5_000 }).toBe(3);
+      expect(gateway.log.map((line) => /in (\d+) ms/.exec(line)?.[1])).toEqual(['100', '200', '400']);
+      expect(far.peers.flatMap((peer) => peer.messages)).toEqual([]);
+    });
+  });
+
   it('of this gateway are read again for each connection; a broken pair is not used', async () => {
     const own = authority.issue(`own-${serial}`);
     const renewed = authority.issue(`renewed-${serial}`);

@@ -10,6 +10,7 @@ const KINDS = [
   'black-holed',
   'answering 500',
   'answering 429 with Retry-After',
+  'redirecting',
   'answering garbage',
   'sending one byte a second',
   'speaking plain text on https',

@@ -37,6 +37,7 @@ const BEHAVIOURS: Record<string, Behaviour> = {
   'black-holed': () => {},
   'answering 500': answers(`HTTP/1.1 500 Oops\r\n${EMPTY}`),
   'answering 429 with Retry-After': answers(`HTTP/1.1 429 Slow down\r\nRetry-After: 60\r\n${EMPTY}`),
+  redirecting: answers(`HTTP/1.1 307 Elsewhere\r\nLocation: /elsewhere\r\n${EMPTY}`),
   'answering garbage': answers('\0\xff garbage \r\n\r\n'),
   'answering a garbage body': answers(
     'HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n\xff\xff\xff\xff\xff\xff\xff',
@@ -50,9 +51,11 @@ const BEHAVIOURS: Record<string, Behaviour> = {
   'hanging up': (socket) => void socket.once('data', () => socket.destroy()),
 };
 
-export const BROKEN_KINDS = ['refused', 'speaking plain text on https', ...Object.keys(BEHAVIOURS)];
+const OTHER_KINDS = ['refused', 'speaking plain text on https'];
+export const BROKEN_KINDS = [...OTHER_KINDS, ...Object.keys(BEHAVIOURS)];
 
 export async function startBroken(kind: string): Promise<BrokenCollector> {
+  if (!BROKEN_KINDS.includes(kind)) throw new Error(`No collector is ${kind}`);
   const behave = BEHAVIOURS[kind] ?? answers('HTTP/1.1 400 Bad Request\r\n\r\n');
   const broken = await listen(createServer(), behave);
   if (kind === 'refused') broken.close();

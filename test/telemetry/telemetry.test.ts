@@ -95,6 +95,7 @@ describe('createTelemetry()', () => {
     ['black-holed', /no answer in time/],
     ['answering 500', /status 500/],
     ['answering 429 with Retry-After', /status 429/],
+    ['redirecting', /status 307/],
     ['answering garbage', /HPE_\w+/],
     ['sending one byte a second', /no answer in time/],
     ['hanging up', /ECONNRESET/],

@@ -54,7 +54,7 @@ export interface Site {
   restart(signal?: NodeJS.Signals, stateDirectory?: string): Promise<void>;
   daemon(
     gatewayId: string,
-    options?: { args?: string[]; env?: Record<string, string>; state?: string },
+    options?: { args?: string[]; env?: Record<string, string>; state?: string; port?: number },
   ): Program;
   /** A daemon that is paired and connected. */
   paired(gatewayId: string): Promise<Program>;
@@ -87,14 +87,14 @@ export async function startSite(): Promise<Site> {
       await site.controller.end(signal);
       site.controller = await serve(stateDirectory);
     },
-    daemon: (gatewayId, { args = [], env = {}, state = gatewayId } = {}) =>
+    daemon: (gatewayId, { args = [], env = {}, state = gatewayId, port: dialled = port } = {}) =>
       start(
         [
           ...([
             BURROW,
             'daemon',
             '--controller',
-            `tls://127.0.0.1:${port}`,
+            `tls://127.0.0.1:${dialled}`,
             '--gateway-id',
             gatewayId,
           ] as const),

@@ -188,13 +188,17 @@ export function temporaryDirectory(): string {
   return path;
 }
 
-/** Polls until `probe` gives something other than false or undefined. */
-export async function until<T>(what: string, probe: () => T | false | undefined): Promise<T> {
-  const deadline = Date.now() + PATIENCE_MS;
+/** Polls until `probe` gives something other than false or undefined; throws after `limitMs`. */
+export async function until<T>(
+  what: string,
+  probe: () => T | false | undefined,
+  limitMs = PATIENCE_MS,
+): Promise<T> {
+  const deadline = Date.now() + limitMs;
   for (;;) {
     const found = probe();
     if (found !== undefined && found !== false) return found;
-    if (Date.now() > deadline) throw new Error(`${PATIENCE_MS} ms went by while waiting until ${what}`);
+    if (Date.now() > deadline) throw new Error(`${limitMs} ms went by while waiting until ${what}`);
     await delay(10);
   }
 }

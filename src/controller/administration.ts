@@ -34,28 +34,26 @@ const GatewaySchema = v.object({ gatewayId: GatewayIdSchema, pairingCode: v.null
 const PageSchema = v.object({ after: v.nullish(v.string()) });
 const OperationsSchema = v.object({ gatewayId: v.nullish(GatewayIdSchema) });
 
-/** Answers the methods `controller.*`. Throws `unknown_method` for another. */
+/** Answers the methods `controller.*`. Rejects with `unknown_method` for another. */
 export function createAdministration(deps: AdministrationDeps): Administration {
-  return (method, params) => {
+  return async (method, params) => {
     switch (method) {
       case 'controller.gateways':
-        return Promise.resolve(listGateways(read(PageSchema, params).after ?? '', deps));
+        return listGateways(read(PageSchema, params).after ?? '', deps);
       case 'controller.pairings':
-        return Promise.resolve({ pairings: deps.desk.all().map(showPairing) });
+        return { pairings: deps.desk.all().map(showPairing) };
       case 'controller.operations':
-        return Promise.resolve({
-          operations: deps.activity.all(read(OperationsSchema, params).gatewayId ?? undefined),
-        });
+        return { operations: deps.activity.all(read(OperationsSchema, params).gatewayId ?? undefined) };
       case 'controller.approve':
         return approve(findPairing(params, deps), deps);
       case 'controller.reject':
-        return Promise.resolve(reject(findPairing(params, deps), deps));
+        return reject(findPairing(params, deps), deps);
       case 'controller.revoke':
         return revoke(read(GatewaySchema, params).gatewayId, deps);
       case 'controller.enroll':
         return enroll(read(GatewaySchema, params).gatewayId, deps);
       default:
-        return Promise.reject(new BurrowError('unknown_method'));
+        throw new BurrowError('unknown_method');
     }
   };
 }

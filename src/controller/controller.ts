@@ -2,9 +2,12 @@
 // let in and send them work. Promises that nothing is asked of a gateway without proof, that one id has one connection, that
 // each request is delivered at most once, and that trust survives a restart. It runs nothing itself and stores no work.
 
+import { join } from 'node:path';
 import type { Clock } from '../support/clock.ts';
+import { ConfigurationError } from '../support/configuration-error.ts';
+import { FileLock } from '../support/file-lock.ts';
 import type { Log } from '../support/log.ts';
-import { openStateFiles, type StateFiles } from '../transport/tls/state-files.ts';
+import { messageOf, openStateFiles, type StateFiles } from '../transport/tls/state-files.ts';
 import { createActivityList } from './activity.ts';
 import { createAdministration } from './administration.ts';
 import {
@@ -22,6 +25,8 @@ import { createOperators, type Operators } from './operators.ts';
 
 /** For the TLS handshake, and again for the answer to the challenge. */
 const HANDSHAKE_LIMIT_MS = 10_000;
+const LOCK_FILE = 'controller.lock';
+
 export interface ControllerOptions {
   host: string;
   /** 0: any that is free. */
@@ -54,6 +59,39 @@ export async function startController(
   { clock, log }: { clock: Clock; log: Log },
 ): Promise<Controller> {
   const files = await openStateFiles(options.stateDirectory);
+  const lock = await lockState(options.stateDirectory);
+  try {
+    return await startLocked(options, { clock, log, files, lock });
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+/** Two controllers on one directory would each write the other's trust away. */
+async function lockState(directory: string): Promise<FileLock> {
+  const lock = new FileLock(join(directory, LOCK_FILE));
+  const result = await lock.take().catch((error: unknown) => {
+    throw new ConfigurationError(`Cannot lock state directory "${directory}": ${messageOf(error)}`, error);
+  });
+  if (result.status === 'taken') return lock;
+  throw new ConfigurationError(
+    `State directory "${directory}" is in use by the controller in process ${result.pid}: give each a directory of its own`,
+  );
+}
+
+interface StartDeps {
+  clock: Clock;
+  log: Log;
+  files: StateFiles;
+  /** Taken; given back when the controller closes. */
+  lock: FileLock;
+}
+
+async function startLocked(
+  options: ControllerOptions,
+  { clock, log, files, lock }: StartDeps,
+): Promise<Controller> {
   const keys = await openIdentity(files, clock);
   const records = openGatewayRecords(files);
   const certificate = await openCertificate(options, files, clock);
@@ -100,6 +138,7 @@ export async function startController(
       listener.close();
       await operators.stop();
       hall.close();
+      await lock.release();
     },
   };
 }

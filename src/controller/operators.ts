@@ -23,7 +23,7 @@ export interface OperatorsDeps extends RelayDeps {
 
 export interface Operators {
   connect(connection: Connection): Session;
-  /** Refuses new requests and resolves when nothing that was asked is without an answer. */
+  /** Refuses new requests from now on; those under way end when their gateway hangs up. */
   stop(): Promise<void>;
 }
 
@@ -39,13 +39,12 @@ export function createOperators(deps: OperatorsDeps): Operators {
     uptimeMs: Math.round(deps.clock.monotonicMs() - startedAtMs),
     gateways: { connected: deps.roster.size(), pending: deps.desk.all().length },
   });
-  const answerItself = (request: Request): Promise<object> => {
-    if (request.method === 'hello') return Promise.resolve(hello(deps.version));
-    if (request.method === 'health') return Promise.resolve(health());
-    if (request.method.startsWith('controller.')) {
-      return deps.administration(request.method, request.params);
-    }
-    return Promise.reject(untargeted());
+  // Async throughout: what is thrown here must end a request that was counted as begun.
+  const answerItself = async (request: Request): Promise<object> => {
+    if (request.method === 'hello') return hello(deps.version);
+    if (request.method === 'health') return health();
+    if (request.method.startsWith('controller.')) return deps.administration(request.method, request.params);
+    throw untargeted();
   };
 
   return {

@@ -58,6 +58,25 @@ describe('controller.pairings', () => {
 });
 
 describe('controller.approve', () => {
+  it.each(['controller.approve', 'controller.reject'])(
+    'answers a mistake in %s, and the connection ends',
+    async (method) => {
+      const world = await startWorld();
+      await world.waiting('web-1');
+
+      for (const params of [
+        { gatewayId: 'nobody' },
+        { gatewayId: 'web-1', pairingCode: 'AAAA-BBBB-CCCC' },
+        {},
+      ]) {
+        const answer = await world.call(method, params);
+        expect(answer.status).toBe('refused');
+      }
+      // Resolves only when nothing that was asked counts as unanswered.
+      await world.operator.close();
+    },
+  );
+
   it('lets the waiting connection in, at once', async () => {
     const world = await startWorld();
     const gateway = await world.waiting('web-1');

@@ -27,6 +27,8 @@ export interface World {
 
 export interface WorldOptions {
   stateDirectory?: string;
+  /** Default 0: any that is free. */
+  port?: number;
   handshakeLimitMs?: number;
   clock?: Clock;
 }
@@ -43,7 +45,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const say = (level: string) => (text: string) => void log.push(`${level} ${text}`);
   const controller = await startController(
     {
-      ...{ host: '127.0.0.1', port: 0, stateDirectory, certificate: undefined, names: [] },
+      ...{ host: '127.0.0.1', port: options.port ?? 0, stateDirectory, certificate: undefined, names: [] },
       ...{ hostname: 'test-host', version: '1.2.3', handshakeLimitMs: options.handshakeLimitMs ?? 10_000 },
     },
     {

@@ -3,13 +3,13 @@
 // What is acknowledged here survives kill -9 and a power cut. Nothing here decides what a failure means for an operation.
 import { constants } from 'node:fs';
 import type { Clock } from '../../../support/clock.ts';
+import { FileLock } from '../../../support/file-lock.ts';
 import type { Log } from '../../../support/log.ts';
 import type { Entry, EntryIndex } from '../entry-index.ts';
 import { errnoOf, ignoreFailure, type JournalFs, writeFully } from '../journal-fs.ts';
 import { encodeEntry, readText } from './entry-line.ts';
 import { foldEntries } from './fold.ts';
 import { makeJournalDirectory, removeLeftovers } from './journal-directory.ts';
-import { JournalLock } from './journal-lock.ts';
 import { type DiskLocation, type JournalPaths, pathsOf } from './journal-paths.ts';
 
 export type { DiskLocation } from './journal-paths.ts';
@@ -47,7 +47,7 @@ export class JournalStore {
   readonly #options: StoreOptions;
   readonly #paths: JournalPaths;
   readonly #deps: StoreDeps;
-  readonly #lock: JournalLock;
+  readonly #lock: FileLock;
   readonly #segments = new Set<Segment>();
   #log: Segment | undefined;
   #isTaken = false;
@@ -63,7 +63,7 @@ export class JournalStore {
     this.#options = options;
     this.#paths = pathsOf(options.location);
     this.#deps = deps;
-    this.#lock = new JournalLock(deps.files, this.#paths.lock);
+    this.#lock = new FileLock(this.#paths.lock, deps.files);
     this.#nextFoldBytes = options.foldAtBytes;
     this.#foldStepBytes = options.foldAtBytes * FOLD_STEP;
   }

@@ -1,35 +1,58 @@
-// One journal owns a set of files at a time. The lock is a small file that names its holder: process id, the start time
+// One process owns a set of files at a time. The lock is a small file that names its holder: process id, the start time
 // the kernel keeps for it, and the boot. A holder that no longer runs does not count, so kill -9 leaves nothing to clean
 // up by hand. It cannot see across pid namespaces: two containers must not share one state directory.
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { errnoOf, ignoreFailure, type JournalFs, writeFully } from '../journal-fs.ts';
+import fs, { constants } from 'node:fs';
+import { promisify } from 'node:util';
 
 const CREATE_FLAGS = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY;
 /** A dead holder's lock is removed and the lock tried once more; each loss of that race to another starter costs a try. */
 const MAX_TRIES = 3;
 
+/** The file calls of a lock. Each fails with a Node.js system error that carries `code`. */
+export interface LockFiles {
+  open(path: string, flags: number, mode: number): Promise<number>;
+  close(fd: number): Promise<void>;
+  /** Bytes written at `position`; may be fewer than given. */
+  write(fd: number, buffer: Buffer, position: number): Promise<number>;
+  readText(path: string): Promise<string>;
+  link(from: string, to: string): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+  unlink(path: string): Promise<void>;
+}
+
+const systemLockFiles: LockFiles = {
+  open: promisify(fs.open),
+  close: promisify(fs.close),
+  write: async (fd, buffer, position) =>
+    (await promisify(fs.write)(fd, buffer, 0, buffer.length, position)).bytesWritten,
+  readText: (path) => fs.promises.readFile(path, 'utf8'),
+  link: fs.promises.link,
+  rename: fs.promises.rename,
+  unlink: fs.promises.unlink,
+};
+
 interface Holder {
   pid: number;
   startTime: string;
   bootId: string;
-  /** Tells two journals of one process apart. */
+  /** Tells two owners in one process apart. */
   token: string;
 }
 
 export type LockResult = { status: 'taken' } | { status: 'held'; pid: number };
 
-export class JournalLock {
-  readonly #files: JournalFs;
+export class FileLock {
+  readonly #files: LockFiles;
   readonly #path: string;
   readonly #token = randomUUID();
 
-  constructor(files: JournalFs, path: string) {
+  constructor(path: string, files = systemLockFiles) {
     this.#files = files;
     this.#path = path;
   }
 
-  /** Taken also when this journal has it already. Throws what the file system throws (ENOSPC, EROFS, EACCES). */
+  /** Taken also when this lock has it already. Throws what the file system throws (ENOSPC, EROFS, EACCES). */
   async take(): Promise<LockResult> {
     const own = await this.#describeOwn();
     for (let tries = 1; ; tries += 1) {
@@ -52,15 +75,21 @@ export class JournalLock {
     const ownPath = `${this.#path}.${this.#token}.tmp`;
     const fd = await this.#files.open(ownPath, CREATE_FLAGS, 0o600);
     try {
-      await writeFully(this.#files, fd, Buffer.from(`${JSON.stringify(own)}\n`), 0);
+      await this.#write(fd, Buffer.from(`${JSON.stringify(own)}\n`));
       await this.#files.link(ownPath, this.#path);
       return true;
     } catch (error) {
-      if (errnoOf(error) === 'EEXIST') return false;
+      if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
       throw error;
     } finally {
       await ignoreFailure(this.#files.close(fd));
       await ignoreFailure(this.#files.unlink(ownPath));
+    }
+  }
+
+  async #write(fd: number, content: Buffer): Promise<void> {
+    for (let written = 0; written < content.length; ) {
+      written += await this.#files.write(fd, content.subarray(written), written);
     }
   }
 
@@ -114,5 +143,14 @@ export class JournalLock {
     } catch {
       return undefined;
     }
+  }
+}
+
+/** What stays behind changes nothing: it is looked at again at the next start. */
+async function ignoreFailure(work: Promise<unknown>): Promise<void> {
+  try {
+    await work;
+  } catch {
+    // Left behind on purpose; see above.
   }
 }

@@ -128,7 +128,8 @@ async function revoke(gatewayId: string, { records, roster, log }: Administratio
   const wasKnown = await records.remove(gatewayId);
   if (!wasKnown) throw new BurrowError('unknown_gateway');
   const member = roster.find(gatewayId);
-  member?.link.refuse(new BurrowError(kind === 'enrollment' ? 'unknown_gateway' : 'unknown_node'));
+  const code = kind === 'enrollment' ? 'unknown_gateway' : 'unknown_node';
+  member?.link.refuse(new BurrowError(code, { message: 'Trust in this gateway was revoked' }));
   log.info(`Trust in gateway ${JSON.stringify(gatewayId)} revoked`);
   return { gatewayId, revoked: true, disconnected: member !== undefined };
 }

@@ -13,8 +13,11 @@ export interface RequestIntake {
   hold(held: boolean): void;
 }
 
+/** What takes the lines; a session is one. */
+export type LineTaker = Pick<Session, 'receive' | 'receiveOversized'>;
+
 /** `onEnd` is called once, when the input has ended or failed and every line of it was handed on. */
-export function createRequestIntake(input: Readable, session: Session, onEnd: () => void): RequestIntake {
+export function createRequestIntake(input: Readable, taker: LineTaker, onEnd: () => void): RequestIntake {
   /** Lines of the last chunk, read before its answers were too many. */
   const waiting: (() => void)[] = [];
   let isHeld = false;
@@ -28,8 +31,8 @@ export function createRequestIntake(input: Readable, session: Session, onEnd: ()
   };
   const lines = createLineSplitter({
     maxLineBytes: MAX_FRAME_BYTES,
-    onLine: (line) => take(line, (own) => session.receive(own)),
-    onOversized: (head) => take(head, (own) => session.receiveOversized(own)),
+    onLine: (line) => take(line, (own) => taker.receive(own)),
+    onOversized: (head) => take(head, (own) => taker.receiveOversized(own)),
   });
   const goOn = (): void => {
     for (let next = 0; next < waiting.length; next += 1) {

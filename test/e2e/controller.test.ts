@@ -197,6 +197,9 @@ describe('burrow daemon and burrow controller', () => {
     await until('it is connected', () => daemon.stderr().includes('Connected to controller'));
     expect(site.verb('revoke', 'web-1').status).toBe(0);
     await until('it has to ask again', () => site.verb('pairings').stdout !== '');
+    await until('it is told', () =>
+      /the controller ended the connection: .+ was revoked \(unknown_node\)/.test(daemon.stderr()),
+    );
     expect(site.exec('web-1', ['--', 'true']).stderr).toContain('gateway_not_ready');
   });
 });

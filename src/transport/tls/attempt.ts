@@ -4,14 +4,12 @@
 
 import { connect, type TLSSocket } from 'node:tls';
 import { isAuthMessage } from '../../protocol/auth.ts';
-import { MAX_FRAME_BYTES } from '../../protocol/defaults.ts';
 import { encodeTransportError, type Frame } from '../../protocol/envelopes.ts';
 import { BurrowError } from '../../protocol/errors.ts';
-import { createLineSplitter, type LineSplitter } from '../../protocol/json-lines.ts';
 import type { Clock, Timer } from '../../support/clock.ts';
-import { releaseBytes } from '../../support/release-bytes.ts';
 import { createFrameWriter, type FrameWriter } from '../frame-writer.ts';
-import { type Authentication, type AuthStep, createAuthentication } from './authentication.ts';
+import { createRequestIntake, type RequestIntake } from '../request-intake.ts';
+import { type Authentication, type AuthStep, createAuthentication, readLastWord } from './authentication.ts';
 import type { ControllerAddress } from './controller-url.ts';
 import { KEEPALIVE_AFTER_MS, type PeerWatch, readKernelDelivery, watchPeer } from './peer-watch.ts';
 import type { TlsMaterial } from './tls-files.ts';
@@ -58,7 +56,7 @@ export class Attempt {
   readonly #clock: Clock;
   readonly #socket: TLSSocket;
   readonly #writer: FrameWriter;
-  readonly #lines: LineSplitter;
+  readonly #intake: RequestIntake;
   readonly #authentication: Authentication;
   readonly #watch: PeerWatch;
   #stage: Timer | undefined;
@@ -76,13 +74,21 @@ export class Attempt {
     this.#socket = connect(tlsOptions(options));
     this.#writer = createFrameWriter(this.#socket, {
       onSaturated: (saturated) => events.onSaturated(saturated),
-      onOverfull: (overfull) => void (overfull ? this.#socket.pause() : this.#socket.resume()),
+      // At its end nothing is answered, and what comes is read and dropped.
+      onOverfull: (overfull) => this.#phase === 'ending' || this.#intake.hold(overfull),
     });
-    this.#lines = createLineSplitter({
-      maxLineBytes: MAX_FRAME_BYTES,
-      onLine: (line) => this.#receive(line),
-      onOversized: () => this.#break(new BurrowError('frame_too_large')),
+    // Before the intake takes the end for that of a last line: what has no line end was cut off.
+    this.#socket.once('end', () => {
+      this.#phase = 'ending';
     });
+    this.#intake = createRequestIntake(
+      this.#socket,
+      {
+        receive: (line) => this.#receive(line),
+        receiveOversized: () => this.#break(new BurrowError('frame_too_large')),
+      },
+      () => {},
+    );
     this.#watch = watchPeer(
       this.#socket,
       () => this.#abort({ code: 'ETIMEDOUT', message: 'the controller does not acknowledge what is sent' }),
@@ -116,10 +122,6 @@ export class Attempt {
       this.#limit('TLS handshake');
     });
     socket.on('secureConnect', () => this.#secure());
-    socket.on('data', (chunk: Buffer) => {
-      if (this.#phase !== 'ending') this.#lines.push(chunk);
-      releaseBytes(chunk);
-    });
     socket.on('error', (error) => this.#abort(describeTlsError(error, this.#options.address)));
     socket.on('close', () => {
       this.#stage?.cancel();
@@ -142,6 +144,8 @@ export class Attempt {
   #receive(line: Buffer): void {
     if (this.#phase === 'ready') {
       if (isAuthMessage(line)) return this.#break(new BurrowError('unexpected_auth_message'));
+      const lastWord = readLastWord(line);
+      if (lastWord !== undefined) return this.#part(lastWord, 'ended the connection');
       return this.#events.onLine(line);
     }
     if (this.#phase === 'authenticating') this.#follow(this.#authentication.receive(line));
@@ -164,8 +168,7 @@ export class Attempt {
           tlsFingerprint: this.#tlsFingerprint,
         });
       case 'refused':
-        this.#reason ??= { code: step.code, message: `the controller refused: ${step.message || step.code}` };
-        return this.#finish();
+        return this.#part(step, 'refused');
       case 'broken':
         return this.#break(step.error);
     }
@@ -193,6 +196,12 @@ export class Attempt {
     );
   }
 
+  /** The controller said why it hangs up. */
+  #part({ code, message }: EndReason, what: string): void {
+    this.#reason ??= { code, message: `the controller ${what}: ${message || code}` };
+    this.#finish();
+  }
+
   /** Says why, then hangs up. */
   #break(error: BurrowError): void {
     if (this.#reason !== undefined) return;
@@ -207,7 +216,7 @@ export class Attempt {
     this.#stage?.cancel();
     this.#stage = this.#clock.startTimer(CLOSE_LIMIT_MS, () => this.#socket.destroy());
     void this.#writer.flushed().then(() => this.#socket.end());
-    this.#socket.resume();
+    this.#intake.hold(false);
   }
 
   #abort(reason: EndReason): void {

@@ -3,9 +3,11 @@
 
 import {
   type AuthChallenge,
+  type AuthError,
   encodeAuthMessage,
   hmacProof,
   isSamePublicKey,
+  MAX_AUTH_LINE_BYTES,
   pairingCode,
   parseAuthMessage,
   signPairing,
@@ -15,6 +17,10 @@ import { encodeFailure } from '../../protocol/envelopes.ts';
 import { BurrowError } from '../../protocol/errors.ts';
 import { parseRequest } from '../../protocol/request.ts';
 import type { Credentials } from './trust.ts';
+
+const MAX_LOGGED_CHARACTERS = 200;
+/** Controls, line ends, and what turns the direction of text. */
+const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
 export type AuthStep =
   /** The challenge is answered with `frame`. */
@@ -71,8 +77,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
         }
         return pending(message.pairingCode, challenge, options);
       }
-      const { code, message: text = '' } = message.error;
-      return { status: 'refused', code: printable(code), message: printable(text) };
+      return { status: 'refused', ...reasonOf(message) };
     },
   };
 }
@@ -141,9 +146,24 @@ function refuseEarly(line: Buffer): AuthStep {
   };
 }
 
+/**
+ * What a controller says after authentication before it hangs up, such as that the host was revoked; undefined for any other
+ * line. Costs nothing for lines that are too long for one.
+ */
+export function readLastWord(line: Buffer): { code: string; message: string } | undefined {
+  if (line.length > MAX_AUTH_LINE_BYTES || !line.includes('"transport.error"')) return undefined;
+  const parsed = parseAuthMessage(line);
+  if (parsed.status !== 'message' || parsed.message.type !== 'transport.error') return undefined;
+  return reasonOf(parsed.message);
+}
+
+function reasonOf({ error }: AuthError): { code: string; message: string } {
+  return { code: printable(error.code), message: printable(error.message ?? '') };
+}
+
 /** A text of the peer for a log: not a long one, and nothing that a terminal would obey. */
 function printable(text: string): string {
-  return text.slice(0, 200).replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
+  return text.slice(0, MAX_LOGGED_CHARACTERS).replace(UNPRINTABLE, '?');
 }
 
 function broken(code: 'invalid_auth_message' | 'unexpected_auth_message', message: string): AuthStep {

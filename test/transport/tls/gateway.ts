@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createLocalGateway } from '../../../src/commands/local-gateway.ts';
 import type { System } from '../../../src/commands/system.ts';
+import type { Gateway } from '../../../src/gateway/gateway.ts';
 import { type Clock, systemClock } from '../../../src/support/clock.ts';
 import { Secret } from '../../../src/support/secret.ts';
 import {
@@ -24,6 +25,8 @@ export interface LinkOptions {
   keyFile?: string;
   clock?: Clock;
   random?: () => number;
+  /** In place of a real one. */
+  gateway?: Gateway;
 }
 
 export interface LinkedGateway {
@@ -56,7 +59,7 @@ export async function startLink(options: LinkOptions): Promise<LinkedGateway> {
   const local = await createLocalGateway(system, { journal: { kind: 'memory' }, log });
   const enrollmentToken = options.token === undefined ? undefined : new Secret(options.token);
   const link = connectToController(
-    local.gateway,
+    options.gateway ?? local.gateway,
     {
       address: parseControllerUrl(options.url, options.serverName),
       gatewayId: 'host-1',

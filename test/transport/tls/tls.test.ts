@@ -195,6 +195,33 @@ describe('connectToController()', () => {
   });
 
   it.each([
+    ['unknown_node', 'Node was revoked', 'Node was revoked'],
+    ['some\u001b[31m\ncode', 'a\u0007b\u202ec\r\nd', 'a?b?c??d'],
+    ['long', 'x'.repeat(10_000), `${'x'.repeat(200)} (long)`],
+    ['silent', undefined, 'silent (silent)'],
+  ])('logs once why the controller hangs up after authentication: %s', async (code, message, text) => {
+    const { far, gateway, peer } = await connected();
+    peer.send({ type: 'transport.error', ok: false, error: { code, message } });
+    await peer.closed;
+    const printable = code.replace(/[\u001b\n]/g, '?');
+    expect(await gateway.logged(`(${printable})`)).toContain(`the controller ended the connection: ${text}`);
+    expect(gateway.link.health().controller.lastError).toContain(`(${printable})`);
+    await (await far.next()).admit('c2');
+    expect(gateway.log.filter((line) => line.includes('trying again'))).toHaveLength(1);
+    expect(gateway.log.join('')).not.toMatch(/[\u0000-\u001f\u202e]/);
+    // Said nothing to it: it is no request.
+    expect(peer.messages.map(({ type }) => type)).toEqual(['auth.response']);
+  });
+
+  it('takes no request for the end because it quotes one', async () => {
+    const { peer } = await connected();
+    const command = 'echo \'{"type":"transport.error"}\'';
+    peer.send(exec('r', { command, operationId: 'op', note: { type: 'transport.error' } }));
+    const answer = await peer.waitFor(({ requestId, type }) => requestId === 'r' && type === 'response');
+    expect(answer.result.outcome.stdout).toBe('{"type":"transport.error"}\n');
+  });
+
+  it.each([
     ['garbage', '\u0000\u0001garbage\n', 'invalid_auth_message'],
     ['a nonce that is too short', '{"type":"auth.challenge","nonce":"short"}\n', 'invalid_auth_message'],
     ['ok without a challenge', '{"type":"auth.ok","connectionId":"c"}\n', 'unexpected_auth_message'],

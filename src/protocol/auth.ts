@@ -27,7 +27,13 @@ const ShortTextSchema = v.pipe(v.string(), v.minLength(1), v.maxLength(1_024));
 const PemSchema = v.pipe(v.string(), v.minLength(1), v.maxLength(8 * 1024));
 
 /** The name of a host at its controller: 1 to 256 characters, none of them a control character. */
-export const GatewayIdSchema = v.pipe(v.string(), v.regex(/^[^\u0000-\u001f\u007f]{1,256}$/u));
+export const GatewayIdSchema = v.pipe(
+  v.string('Expected a string'),
+  v.regex(
+    /^[^\u0000-\u001f\u007f]{1,256}$/u,
+    'Expected 1 to 256 characters, none of them a control character',
+  ),
+);
 
 const AuthChallengeSchema = v.looseObject({
   type: v.literal('auth.challenge'),

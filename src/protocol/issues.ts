@@ -57,7 +57,15 @@ export function checkMembers<Input, Key extends string | number>(
 
 function toIssue(issue: BaseIssue<unknown>): Issue {
   const path = (issue.path ?? []).reduce((text, item) => text + encodeKey(item.key), 'params');
-  return { path: clipUtf8(path, MAX_ISSUE_PATH_BYTES), message: issue.message };
+  return {
+    path: clipUtf8(path, MAX_ISSUE_PATH_BYTES),
+    message: isAbsentKey(issue) ? 'Is missing' : issue.message,
+  };
+}
+
+/** The schema library words this one itself, for programmers. */
+function isAbsentKey({ kind, type, input }: BaseIssue<unknown>): boolean {
+  return kind === 'schema' && type.endsWith('object') && input === undefined;
 }
 
 function encodeKey(key: unknown): string {

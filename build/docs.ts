@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema';
 import type { GenericSchema } from 'valibot';
+import * as auth from '../src/protocol/auth.ts';
 import { ERRORS, type ErrorArea } from '../src/protocol/errors.ts';
 import { ProcessEvidenceSchema } from '../src/protocol/evidence.ts';
 import { ExecParamsSchema } from '../src/protocol/exec-params.ts';
@@ -42,6 +43,10 @@ export const SCHEMAS: Readonly<Record<string, GenericSchema>> = {
   'process.stream': replies.StreamEventSchema,
   'process.terminal': replies.TerminalEventSchema,
   'transport.error': replies.TransportErrorSchema,
+  'auth.challenge': auth.AuthChallengeSchema,
+  'auth.response': auth.AuthResponseSchema,
+  'pairing.pending': auth.PairingPendingSchema,
+  'auth.ok': auth.AuthOkSchema,
   evidence: ProcessEvidenceSchema,
   'filesystem.outcome': FilesystemOutcomeSchema,
 };
@@ -60,6 +65,11 @@ const CONVERSION: ConversionConfig = {
   target: 'draft-2020-12',
   // Rules that JSON Schema has no word for: they stand in docs/protocol.md.
   ignoreActions: ['check', 'raw_check', 'finite'],
+  // A pattern of JSON Schema is read as with the flag u, and has none.
+  overrideAction: ({ valibotAction: action, jsonSchema }) =>
+    'requirement' in action && action.requirement instanceof RegExp && action.requirement.flags === 'u'
+      ? { ...jsonSchema, pattern: action.requirement.source }
+      : undefined,
   // Its form is given by the metadata beside it.
   overrideSchema: ({ valibotSchema }) => (valibotSchema.type === 'custom' ? {} : undefined),
 };

@@ -35,14 +35,14 @@ export const GatewayIdSchema = v.pipe(
   ),
 );
 
-const AuthChallengeSchema = v.looseObject({
+export const AuthChallengeSchema = v.looseObject({
   type: v.literal('auth.challenge'),
   nonce: v.pipe(v.string(), v.minLength(MIN_NONCE_CHARACTERS), v.maxLength(1_024)),
   /** SPKI PEM. A controller that only knows HMAC trust may send none. */
   controllerPublicKey: v.nullish(PemSchema),
 });
 
-const AuthResponseSchema = v.looseObject({
+export const AuthResponseSchema = v.looseObject({
   type: v.literal('auth.response'),
   gatewayId: GatewayIdSchema,
   controllerId: v.nullish(ShortTextSchema),
@@ -61,12 +61,12 @@ const AuthResponseSchema = v.looseObject({
   ),
 });
 
-const PairingPendingSchema = v.looseObject({
+export const PairingPendingSchema = v.looseObject({
   type: v.literal('pairing.pending'),
   pairingCode: ShortTextSchema,
 });
 
-const AuthOkSchema = v.looseObject({
+export const AuthOkSchema = v.looseObject({
   type: v.literal('auth.ok'),
   connectionId: ShortTextSchema,
 });

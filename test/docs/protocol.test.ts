@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { SCHEMAS } from '../../build/docs.ts';
 import { FILESYSTEM_TOOLS } from '../../src/filesystem/filesystem.ts';
+import { hmacProof, isPairingSignature, pairingCode, parseAuthMessage } from '../../src/protocol/auth.ts';
 import * as defaults from '../../src/protocol/defaults.ts';
 import { sha256Hex } from '../../src/protocol/digest.ts';
 import { parseReply } from '../../src/protocol/envelopes.ts';
@@ -16,7 +17,12 @@ const samples = [...text.matchAll(/^```(.*)\n([\s\S]*?)\n```$/gm)].map(([, label
   body,
 }));
 const requests = samples.filter(({ label }) => label === 'json request');
-const answers = samples.filter(({ label }) => label !== 'json request');
+const AUTHENTICATION = ['auth.challenge', 'auth.response', 'pairing.pending', 'auth.ok'];
+const authentication = samples.filter(({ schemas: [name = ''] }) => AUTHENTICATION.includes(name));
+const answers = samples.filter(
+  (sample) =>
+    sample.label.startsWith('json ') && sample.label !== 'json request' && !authentication.includes(sample),
+);
 
 function schemaOf(name: string | undefined): v.GenericSchema {
   const schema = SCHEMAS[name ?? ''];
@@ -38,7 +44,7 @@ function namesEnding(ending: string): string[] {
 describe('docs/protocol.md', () => {
   it('labels every sample with its schema', () => {
     expect(samples.length).toBeGreaterThan(15);
-    for (const { label } of samples) expect(label).toMatch(/^json [a-z.]+( [a-z.]+\.result)?$/);
+    for (const { label } of samples) expect(label).toMatch(/^text$|^json [a-z.]+( [a-z.]+\.result)?$/);
   });
 
   it.each(requests)('shows a request that is taken: $body', ({ body }) => {
@@ -54,6 +60,24 @@ describe('docs/protocol.md', () => {
     if (result !== undefined) v.parse(schemaOf(result), value.result);
     expect(parseReply(body)).toEqual({ status: 'reply', reply: value });
     expect(body).toBe(JSON.stringify(value));
+  });
+
+  it.each(authentication)('shows a valid $label', ({ body, schemas: [name] }) => {
+    const value = JSON.parse(body);
+    v.parse(schemaOf(name), value);
+    expect(parseAuthMessage(Buffer.from(body))).toEqual({ status: 'message', message: value });
+    expect(body).toBe(JSON.stringify(value));
+  });
+
+  it('shows proofs, a signature and a code that are right', () => {
+    const [challenge, enrolled, paired, pending] = authentication.map(({ body }) => JSON.parse(body));
+    const { gatewayId, nodePublicKey } = paired;
+    const { nonce, controllerPublicKey } = challenge;
+    const transcript = { nonce, gatewayId, nodePublicKey, controllerPublicKey };
+    const [, secret = ''] = /secret of an enrollment, here `(.*?)`/.exec(text) ?? [];
+    expect(enrolled.proof).toBe(hmacProof(secret, { gatewayId, nonce }));
+    expect(isPairingSignature(paired.pairingSignature, transcript)).toBe(true);
+    expect([paired.pairingCode, pending.pairingCode]).toEqual(Array(2).fill(pairingCode(transcript)));
   });
 
   it('shows true digests', () => {
@@ -99,7 +123,8 @@ describe('docs/protocol.md', () => {
     const envelopes = Object.keys(SCHEMAS).filter(
       (name) => !['request', 'evidence', 'filesystem.outcome', ...parts].includes(name),
     );
-    expect(headingsOf('Answers and events').toSorted()).toEqual(envelopes.toSorted());
+    expect(headingsOf('Authentication')).toEqual(AUTHENTICATION);
+    expect([...headingsOf('Answers and events'), ...AUTHENTICATION].toSorted()).toEqual(envelopes.toSorted());
   });
 
   it('names every field of process.exec and of the evidence', () => {

@@ -67,7 +67,7 @@ const CONVERSION: ConversionConfig = {
   ignoreActions: ['check', 'raw_check', 'finite'],
   // A pattern of JSON Schema is read as with the flag u, and has none.
   overrideAction: ({ valibotAction: action, jsonSchema }) =>
-    'requirement' in action && action.requirement instanceof RegExp && action.requirement.flags === 'u'
+    action.type === 'regex' && 'requirement' in action && action.requirement instanceof RegExp
       ? { ...jsonSchema, pattern: action.requirement.source }
       : undefined,
   // Its form is given by the metadata beside it.

@@ -28,7 +28,7 @@ export const clientCommand: Command = {
     exec: async () => exec,
     fs: async () => fs,
     cancel: async () => cancel,
-    telemetry: async () => telemetryCommand(ask, JSON_FLAG),
+    telemetry: async () => telemetryCommand(ask, { ...JSON_FLAG, ...TARGET_FLAGS }),
     shutdown: async () => simple('shutdown', 'Ask the gateway to stop'),
     raw: async () => raw,
   },

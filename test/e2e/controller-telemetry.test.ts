@@ -75,7 +75,7 @@ describe('telemetry through a controller', () => {
     await run(clientOf(throughController(site.socket, 'web-2')), 'elsewhere', OTHER);
     await run(clientOf(throughController(site.socket, 'web-1')), 'here', SAMPLED);
     expect(await parents(collector, 1)).toEqual({ here: PARENT_ID });
-    const { stdout } = burrow(['client', 'telemetry', ...to('web-1')]);
+    const { stdout } = burrow(['client', 'telemetry', ...to('web-1'), '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ enabled: true, collector: 'ok', exportedSpans: 1 });
   });
 

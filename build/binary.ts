@@ -70,7 +70,9 @@ export async function binary(
         useCodeCache: arch === process.arch,
         // SIGUSR1 would open a debugger on a local port, to every user of the host.
         // A stale `--require` in the caller's NODE_OPTIONS must not break a command.
-        ...{ execArgvExtension: 'none', execArgv: [...V8_FLAGS, '--disable-sigusr1'] },
+        // Node.js looks through all arguments, ours too, for its own `--env-file`, and stops at `--`. Nothing stops it for
+        // `--experimental-config-file` and `--experimental-default-config-file`: no argument of anyone's can have these names.
+        ...{ execArgvExtension: 'none', execArgv: [...V8_FLAGS, '--disable-sigusr1', '--'] },
       },
     }),
   );

@@ -10,7 +10,7 @@ import { EXIT, type System } from './system.ts';
 export const hostRunCommand: Command = {
   meta: { name: 'run', description: 'Run the service in the foreground, as its unit does' },
   args: {
-    'env-file': {
+    settings: {
       type: 'string',
       valueHint: 'FILE',
       description: 'Settings, one NAME=VALUE a line (default: /etc/burrow-host-gateway/gateway.env)',
@@ -23,14 +23,14 @@ export const hostRunCommand: Command = {
   },
   examples: [
     { command: 'sudo -u burrow burrow host run', does: 'run the service where there is no systemd' },
-    { command: 'burrow host run --env-file ./gateway.env --socket ./burrow.sock', does: 'try settings out' },
+    { command: 'burrow host run --settings ./gateway.env --socket ./burrow.sock', does: 'try settings out' },
   ],
   run: runHost,
 };
 
 async function runHost({ flags, system }: Call): Promise<number> {
   const paths = hostPaths(undefined);
-  const file = typeof flags['env-file'] === 'string' ? flags['env-file'] : paths.envFile;
+  const file = typeof flags['settings'] === 'string' ? flags['settings'] : paths.envFile;
   const settings = readSettings(file, system);
   if (settings === undefined) return EXIT.configuration;
   const { daemonCommand } = await import('./daemon.ts');

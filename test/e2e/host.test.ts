@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { BURROW, startDaemon } from './daemon.ts';
+import { BURROW, burrow, startDaemon } from './daemon.ts';
 
 function place(settings: string): { args: string[]; socket: string; stateDir: string } {
   const directory = mkdtempSync(join(tmpdir(), 'burrow-host-run-'));
@@ -14,7 +14,7 @@ function place(settings: string): { args: string[]; socket: string; stateDir: st
   const file = join(directory, 'gateway.env');
   const socket = join(directory, 'gateway.sock');
   writeFileSync(file, settings);
-  return { args: ['--env-file', file, '--socket', socket], socket, stateDir: join(directory, 'state') };
+  return { args: ['--settings', file, '--socket', socket], socket, stateDir: join(directory, 'state') };
 }
 
 function overSocket(socket: string, ...command: string[]): string {
@@ -56,5 +56,28 @@ describe('burrow host run', () => {
     expect(ran.status).toBe(78);
     expect(ran.stderr).toContain(reason);
     expect(ran.stderr).not.toContain('se\\cret');
+  });
+});
+
+// Node.js has an option of this name and looks for it in all arguments.
+describe('--env-file', () => {
+  it.each([
+    ['a group that has settings', ['host', 'run', '--env-file', 'nope']],
+    ['another command', ['version', '--env-file=nope']],
+  ])('is an unknown flag of %s', (_what, args) => {
+    expect(burrow(args)).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('Flag "--env-file" is not known'),
+    });
+  });
+
+  it('reaches a command as any argument does', () => {
+    const ran = burrow(['exec', '--', 'echo', '--env-file', 'nope', '--env-file-if-exists=nope']);
+
+    expect(ran).toMatchObject({
+      status: 0,
+      stdout: '--env-file nope --env-file-if-exists=nope\n',
+      stderr: '',
+    });
   });
 });

@@ -6,7 +6,7 @@ import { unixSocket } from './socket.ts';
 
 /** `socketPath` is the operator's socket; `target` the gateway id of the host. */
 export function throughController(socketPath: string, target: string): OpenChannel {
-  const open = unixSocket(socketPath);
+  const open = unixSocket(socketPath, 'controller');
   return (events) => {
     const channel = open(events);
     return { ...channel, send: (line) => channel.send(addressed(line, target)) };

@@ -5,7 +5,8 @@ import { MAX_FRAME_BYTES } from '../protocol/defaults.ts';
 import { createLineSplitter } from '../protocol/json-lines.ts';
 import type { OpenChannel } from './channel.ts';
 
-export function unixSocket(path: string): OpenChannel {
+/** `server` is who should listen there, for the words of a failure. */
+export function unixSocket(path: string, server: 'daemon' | 'controller' = 'daemon'): OpenChannel {
   return (events) => {
     let failure: string | undefined;
     const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>();
@@ -21,7 +22,7 @@ export function unixSocket(path: string): OpenChannel {
       socket.end();
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      failure ??= describe(path, error);
+      failure ??= describe(path, server, error);
     });
     socket.once('close', () => {
       events.onClosed(failure ?? `socket "${path}" was closed by the other side`);
@@ -43,9 +44,9 @@ export function unixSocket(path: string): OpenChannel {
   };
 }
 
-function describe(path: string, error: NodeJS.ErrnoException): string {
-  if (error.code === 'ENOENT') return `no socket "${path}": is the daemon running?`;
-  if (error.code === 'ECONNREFUSED') return `nobody listens on socket "${path}": is the daemon running?`;
+function describe(path: string, server: string, error: NodeJS.ErrnoException): string {
+  if (error.code === 'ENOENT') return `no socket "${path}": is the ${server} running?`;
+  if (error.code === 'ECONNREFUSED') return `nobody listens on socket "${path}": is the ${server} running?`;
   if (error.code === 'EACCES') return `socket "${path}" is not for this user: join its group`;
   return `socket "${path}" failed: ${error.code ?? error.message}`;
 }

@@ -28,10 +28,13 @@ export function telemetryCommand(ask: Ask, shared: Record<string, Flag>): Comman
       ...shared,
     },
     examples: [
-      { command: 'burrow client telemetry', does: 'print the collector and what became of the spans' },
       {
-        command: 'burrow client telemetry --endpoint http://127.0.0.1:4318 --header x-key=abc',
-        does: 'send spans there',
+        command: 'burrow client telemetry --socket b.sock',
+        does: 'print the collector of a daemon and what became of its spans',
+      },
+      {
+        command: 'burrow client telemetry --socket b.sock --endpoint http://127.0.0.1:4318',
+        does: 'send its spans there',
       },
     ],
     run(call) {

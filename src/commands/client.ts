@@ -205,7 +205,7 @@ async function printFrom(
       }
     },
     onClosed: (reason) => {
-      if (!isAnswered) system.stderr.write(`burrow: Gateway went away: ${reason}\n`);
+      if (!isAnswered) system.stderr.write(`burrow: No answer: ${reason}\n`);
       resolve(reason);
     },
   });

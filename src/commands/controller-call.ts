@@ -30,7 +30,7 @@ export interface ControllerCall {
 export async function callController(call: Call, { method, params, show }: ControllerCall): Promise<number> {
   const { flags, system } = call;
   const path = flags['socket'] ?? (system.env['BURROW_CONTROLLER_SOCKET'] || DEFAULT_CONTROLLER_SOCKET);
-  const client = createGatewayClient(unixSocket(String(path)));
+  const client = createGatewayClient(unixSocket(String(path), 'controller'));
   const answer = await client.call(method, params);
   await client.close();
   if (answer.status !== 'ok') return reportEnd(answer, system.stderr);

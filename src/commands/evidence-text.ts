@@ -34,7 +34,7 @@ export function exitStatusOfSignal(signal: NodeJS.Signals): number {
 /** Says why there is no evidence, and answers the exit status. */
 export function reportEnd(answer: Exclude<CallAnswer, { status: 'ok' }>, stderr: OutputStream): number {
   if (answer.status === 'unreachable') {
-    stderr.write(`burrow: Gateway went away: ${answer.reason}\n`);
+    stderr.write(`burrow: No answer: ${answer.reason}\n`);
     return EXIT.unreachable;
   }
   const { code, message, details } = answer.error;

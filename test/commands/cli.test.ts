@@ -66,4 +66,17 @@ describe('every command', () => {
       expect(stderr).toMatch(/^burrow: Flag "--no-such-flag" is not known\nburrow: .*\n$/);
     }
   });
+
+  it('that speaks to a gateway takes the flags that say which', async () => {
+    const speaks = ({ path, command }: Found): boolean =>
+      command.subCommands === undefined && ['exec', 'fs', 'client'].includes(path[0] ?? '');
+    const speaking = (await everyCommand()).filter(speaks);
+    expect(speaking.length).toBeGreaterThan(15);
+    for (const { path, command } of speaking) {
+      expect([path, Object.keys(command.args ?? {})]).toEqual([
+        path,
+        expect.arrayContaining(['socket', 'controller', 'target']),
+      ]);
+    }
+  });
 });

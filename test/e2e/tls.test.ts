@@ -1,38 +1,19 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type Authority, createAuthority, type Issued } from '../transport/tls/certificates.ts';
-import {
-  type Message,
-  type Peer,
-  startController,
-  type TestController,
-} from '../transport/tls/controller.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Message, Peer, TestController } from '../transport/tls/controller.ts';
+import { createTlsWorld } from '../transport/tls/world.ts';
 import { burrow, type Daemon, startDaemon, temporaryDirectory, until } from './daemon.ts';
 
-let root: string;
-let authority: Authority;
-let issued: Issued;
-
-beforeAll(() => {
-  root = mkdtempSync(join(tmpdir(), 'burrow-e2e-tls-'));
-  authority = createAuthority(root);
-  issued = authority.issue('controller');
-});
-afterAll(() => rmSync(root, { recursive: true, force: true }));
-
-async function controller(): Promise<TestController> {
-  const started = await startController(issued);
-  onTestFinished(() => started.close());
-  return started;
-}
+const world = createTlsWorld();
+const { controller } = world;
 
 function dialOut(url: string, more: { env?: Record<string, string>; args?: string[] } = {}): Daemon {
   const stateDir = temporaryDirectory();
   return startDaemon({
-    args: ['--gateway-id', 'host-1', '--ca', authority.certFile, ...(more.args ?? [])],
+    args: ['--gateway-id', 'host-1', '--ca', world.authority.certFile, ...(more.args ?? [])],
     env: {
       BURROW_GATEWAY_CONTROLLER_URL: url,
       BURROW_GATEWAY_STATE_DIR: stateDir,
@@ -150,10 +131,7 @@ describe('burrow daemon --controller', () => {
       await peer.admit(`c${cut}`);
       send(peer);
       // Some lines live long enough for answers, others not long enough for the requests.
-      await Promise.race([
-        peer.closed,
-        new Promise((resolve) => setTimeout(resolve, (cut % 4) * 15 + (cut > 100 ? 300 : 0))),
-      ]);
+      await Promise.race([peer.closed, delay((cut % 4) * 15 + (cut > 100 ? 300 : 0))]);
       collect(peer);
       for (const socket of far.sockets) socket.resetAndDestroy();
     }
@@ -204,8 +182,8 @@ describe('a configuration that cannot work', () => {
   });
 
   it('is a certificate with the key of another', () => {
-    const other = authority.issue('other');
-    const args = ['daemon', '--cert', issued.certFile, '--key', other.keyFile];
+    const other = world.authority.issue('other');
+    const args = ['daemon', '--cert', world.issued.certFile, '--key', other.keyFile];
     const ended = burrow(args, { env: { ...ENV, BURROW_GATEWAY_STATE_DIR: temporaryDirectory() } });
     expect([ended.status, ended.stderr]).toEqual([78, expect.stringContaining('cannot be used together')]);
   });

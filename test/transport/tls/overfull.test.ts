@@ -1,12 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Connection } from '../../../src/gateway/connection.ts';
 import type { Gateway } from '../../../src/gateway/gateway.ts';
-import { createAuthority } from './certificates.ts';
-import { startController } from './controller.ts';
-import { startLink } from './gateway.ts';
+import { createTlsWorld } from './world.ts';
+
+const world = createTlsWorld();
 
 const ANSWER_CHARACTERS = 1024 * 1024;
 /** One record of TLS, so that they arrive as one chunk. */
@@ -29,16 +26,9 @@ function talkative(seen: string[]): Gateway {
 }
 
 it('takes no more of a chunk than its answers have room; the rest follows when the peer reads', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'burrow-overfull-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const authority = createAuthority(directory);
-  const far = await startController(authority.issue('controller'));
-  onTestFinished(() => far.close());
+  const far = await world.controller();
   const seen: string[] = [];
-  await startLink({
-    ...{ url: far.url, directory, token: 'token', caFile: authority.certFile },
-    gateway: talkative(seen),
-  });
+  await world.gatewayOf(far.url, { gateway: talkative(seen) });
   const peer = await far.next();
   await peer.admit('c1');
   peer.socket.removeAllListeners('data');

@@ -1,60 +1,29 @@
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { type Authority, createAuthority, type Issued } from './certificates.ts';
-import { type Peer, startController, type TestController } from './controller.ts';
-import { type LinkedGateway, type LinkOptions, startLink } from './gateway.ts';
+import { describe, expect, it } from 'vitest';
+import { createAuthority, type Issued } from './certificates.ts';
+import type { TestController } from './controller.ts';
+import { startLink } from './gateway.ts';
+import { createTlsWorld } from './world.ts';
 
-let root: string;
-let authority: Authority;
-let issued: Issued;
-let directory: string;
-let serial = 0;
-
-beforeAll(() => {
-  root = mkdtempSync(join(tmpdir(), 'burrow-tls-'));
-  authority = createAuthority(root);
-  issued = authority.issue('controller');
-});
-afterAll(() => rmSync(root, { recursive: true, force: true }));
-beforeEach(() => {
-  serial += 1;
-  directory = join(root, `state-${serial}`);
-});
-
-async function controller(certificate: Issued = issued): Promise<TestController> {
-  const started = await startController(certificate);
-  onTestFinished(() => started.close());
-  return started;
-}
-
-function gatewayOf(url: string, more: Partial<LinkOptions> = {}): Promise<LinkedGateway> {
-  return startLink({ url, directory, caFile: authority.certFile, token: 'token', ...more });
-}
-
-async function connected(
-  more: Partial<LinkOptions> = {},
-): Promise<{ far: TestController; gateway: LinkedGateway; peer: Peer }> {
-  const far = await controller();
-  const gateway = await gatewayOf(far.url, more);
-  const peer = await far.next();
-  await peer.admit('c1');
-  await gateway.logged('Connected');
-  return { far, gateway, peer };
-}
+const world = createTlsWorld();
+const { controller, gatewayOf, connected } = world;
 
 describe('certificates', () => {
   it.each<[string, () => Issued, string]>([
     [
       'of another authority',
-      () => createAuthority(root, `other-${serial}`).issue(`stranger-${serial}`),
+      () => createAuthority(world.root, `other-${world.serial}`).issue(`stranger-${world.serial}`),
       '(UNABLE_TO_',
     ],
-    ['that has expired', () => authority.issue(`expired-${serial}`, { days: -1 }), '(CERT_HAS_EXPIRED)'],
+    [
+      'that has expired',
+      () => world.authority.issue(`expired-${world.serial}`, { days: -1 }),
+      '(CERT_HAS_EXPIRED)',
+    ],
     [
       'for another name',
-      () => authority.issue(`named-${serial}`, { names: 'DNS:other.example' }),
+      () => world.authority.issue(`named-${world.serial}`, { names: 'DNS:other.example' }),
       'for "DNS:other.example", not for "127.0.0.1" (ERR_TLS_CERT_ALTNAME_INVALID)',
     ],
   ])('%s are refused, and tried again slowly', async (_name, make, text) => {
@@ -70,7 +39,7 @@ describe('certificates', () => {
 
   it('are verified by the system when trust is HMAC and there is no CA', async () => {
     const far = await controller();
-    const gateway = await startLink({ url: far.url, directory, token: 'token' });
+    const gateway = await startLink({ url: far.url, directory: world.directory, token: 'token' });
     await gateway.logged('(UNABLE_TO_');
   });
 
@@ -86,15 +55,14 @@ describe('certificates', () => {
   });
 
   describe('of two virtual hosts at one address', () => {
-    async function virtualHosts(): Promise<TestController> {
-      const issue = (name: string): Issued => authority.issue(`${name}-${serial}`, { names: `DNS:${name}` });
-      const far = await startController(issued, '127.0.0.1', {
+    function virtualHosts(): Promise<TestController> {
+      const issue = (name: string): Issued =>
+        world.authority.issue(`${name}-${world.serial}`, { names: `DNS:${name}` });
+      return controller(world.issued, {
         'one.example': issue('one.example'),
         'two.example': issue('two.example'),
         'wrong.example': issue('one.example'),
       });
-      onTestFinished(() => far.close());
-      return far;
     }
 
     it.each(['one.example', 'two.example', 'TWO.example.'])(
@@ -126,9 +94,12 @@ describe('certificates', () => {
   });
 
   it('of this gateway are read again for each connection; a broken pair is not used', async () => {
-    const own = authority.issue(`own-${serial}`);
-    const renewed = authority.issue(`renewed-${serial}`);
-    const [certFile, keyFile] = [join(root, `live-${serial}.pem`), join(root, `live-${serial}.key`)];
+    const own = world.authority.issue(`own-${world.serial}`);
+    const renewed = world.authority.issue(`renewed-${world.serial}`);
+    const [certFile, keyFile] = [
+      join(world.root, `live-${world.serial}.pem`),
+      join(world.root, `live-${world.serial}.key`),
+    ];
     copyFileSync(own.certFile, certFile);
     copyFileSync(own.keyFile, keyFile);
     const far = await controller();
@@ -140,16 +111,16 @@ describe('certificates', () => {
       peer.socket.destroy();
       return String(subject.CN);
     };
-    expect(await shown()).toBe(`own-${serial}`);
+    expect(await shown()).toBe(`own-${world.serial}`);
     copyFileSync(renewed.certFile, certFile);
-    expect(await shown()).toBe(`own-${serial}`);
+    expect(await shown()).toBe(`own-${world.serial}`);
     await gateway.logged('the files that were read before are used on');
     copyFileSync(renewed.keyFile, keyFile);
-    await expect.poll(shown).toBe(`renewed-${serial}`);
+    await expect.poll(shown).toBe(`renewed-${world.serial}`);
   });
 
   it('show in health when they run out', async () => {
-    const short = authority.issue(`short-${serial}`, { days: 3 });
+    const short = world.authority.issue(`short-${world.serial}`, { days: 3 });
     const { gateway, peer } = await connected({ certFile: short.certFile, keyFile: short.keyFile });
     expect(gateway.link.health()).toMatchObject({
       ok: false,

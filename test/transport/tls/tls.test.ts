@@ -1,50 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { type Authority, createAuthority, type Issued } from './certificates.ts';
-import { type Peer, startController, type TestController } from './controller.ts';
-import { fastClock, type LinkedGateway, type LinkOptions, startLink } from './gateway.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { fastClock, startLink } from './gateway.ts';
+import { createTlsWorld } from './world.ts';
 
-let root: string;
-let authority: Authority;
-let issued: Issued;
-let directory: string;
-let serial = 0;
-
-beforeAll(() => {
-  root = mkdtempSync(join(tmpdir(), 'burrow-tls-'));
-  authority = createAuthority(root);
-  issued = authority.issue('controller');
-});
-afterAll(() => rmSync(root, { recursive: true, force: true }));
-beforeEach(() => {
-  serial += 1;
-  directory = join(root, `state-${serial}`);
-});
-
-async function controller(certificate: Issued = issued): Promise<TestController> {
-  const started = await startController(certificate);
-  onTestFinished(() => started.close());
-  return started;
-}
-
-function gatewayOf(url: string, more: Partial<LinkOptions> = {}): Promise<LinkedGateway> {
-  return startLink({ url, directory, caFile: authority.certFile, token: 'token', ...more });
-}
-
-async function connected(
-  more: Partial<LinkOptions> = {},
-): Promise<{ far: TestController; gateway: LinkedGateway; peer: Peer }> {
-  const far = await controller();
-  const gateway = await gatewayOf(far.url, more);
-  const peer = await far.next();
-  await peer.admit('c1');
-  await gateway.logged('Connected');
-  return { far, gateway, peer };
-}
+const world = createTlsWorld();
+const { controller, gatewayOf, connected } = world;
 
 function exec(id: string, params: object): object {
   return { id, method: 'process.exec', params };
@@ -96,7 +60,7 @@ describe('connectToController()', () => {
 
   it('works on while the line is down; the outcome is recovered with the same operation id', async () => {
     const { far, peer } = await connected();
-    const file = join(directory, 'go');
+    const file = join(world.directory, 'go');
     const params = {
       command: `echo one; while ! test -e ${file}; do sleep 0.02; done; echo two >> ${file}.ran; echo two`,
       operationId: 'op',
@@ -120,7 +84,7 @@ describe('connectToController()', () => {
 
   it('lets a running operation speak on the next connection', async () => {
     const { far, peer } = await connected();
-    const file = join(directory, 'go');
+    const file = join(world.directory, 'go');
     peer.send(
       exec('r', {
         command: `echo one; while ! test -e ${file}; do sleep 0.02; done; echo two`,
@@ -263,7 +227,7 @@ describe('connectToController()', () => {
     const far = await controller();
     const gateway = await gatewayOf(far.url);
     const peer = await far.next();
-    const marker = join(directory, 'ran');
+    const marker = join(world.directory, 'ran');
     peer.send(exec('early', { command: `touch ${marker}` }));
     expect(await peer.waitFor((message) => message.requestId === 'early')).toMatchObject({
       error: { code: 'unauthenticated' },
@@ -317,7 +281,7 @@ describe('the limit of each stage', () => {
     ['sends a byte now and then', '{'],
   ])('ends a peer that finishes TLS and %s', async (_name, drip) => {
     const url = await silent(() =>
-      createTlsServer({ cert: issued.cert, key: issued.key }, (socket) => {
+      createTlsServer({ cert: world.issued.cert, key: world.issued.key }, (socket) => {
         const timer = setInterval(() => socket.write(drip), 10);
         socket.on('close', () => clearInterval(timer));
         socket.on('error', () => {});
@@ -336,12 +300,13 @@ describe('the limit of each stage', () => {
 
   it('waits for an approval without one', async () => {
     const far = await controller();
-    const gateway = await startLink({ url: far.url, directory, clock: fastClock });
+    const gateway = await startLink({ url: far.url, directory: world.directory, clock: fastClock });
     const peer = await far.next();
     const { pairingCode } = await peer.challenge();
     peer.send({ type: 'pairing.pending', pairingCode });
     await gateway.logged('Pairing code');
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    // Half a minute by the clock of the gateway.
+    await delay(300);
     peer.send({ type: 'auth.ok', connectionId: 'c1' });
     await gateway.logged('Connected');
   });

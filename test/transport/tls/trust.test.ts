@@ -1,49 +1,24 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   createIdentityKeys,
   hmacProof,
   isPairingSignature,
   pairingCode,
 } from '../../../src/protocol/auth.ts';
-import { type Authority, createAuthority, type Issued } from './certificates.ts';
-import { NONCE, startController, type TestController } from './controller.ts';
-import { type LinkOptions, startLink } from './gateway.ts';
+import { NONCE } from './controller.ts';
+import { startLink } from './gateway.ts';
+import { createTlsWorld } from './world.ts';
 
-let root: string;
-let authority: Authority;
-let issued: Issued;
-let directory: string;
-let serial = 0;
-
-beforeAll(() => {
-  root = mkdtempSync(join(tmpdir(), 'burrow-trust-'));
-  authority = createAuthority(root);
-  issued = authority.issue('controller');
-});
-afterAll(() => rmSync(root, { recursive: true, force: true }));
-beforeEach(() => {
-  serial += 1;
-  directory = join(root, `state-${serial}`);
-});
-
-async function controller(): Promise<TestController> {
-  const started = await startController(issued);
-  onTestFinished(() => started.close());
-  return started;
-}
-
-function enrolled(url: string, more: Partial<LinkOptions> = {}): LinkOptions {
-  return { url, directory, caFile: authority.certFile, ...more };
-}
+const world = createTlsWorld();
+const { controller, gatewayOf } = world;
 
 describe('enrollment', () => {
   it('proves the token, makes trust once it is accepted, and consumes the token', async () => {
     const far = await controller();
-    const gateway = await startLink(enrolled(far.url, { token: 'a$b"c' }));
+    const gateway = await gatewayOf(far.url, { token: 'a$b"c' });
     const peer = await far.next();
     const response = await peer.challenge();
     expect(response).toEqual({
@@ -64,17 +39,17 @@ describe('enrollment', () => {
       secret: 'a$b"c',
       enrolledAt: expect.any(String),
     });
-    expect(statSync(join(directory, 'controller-trust.json')).mode & 0o777).toBe(0o600);
+    expect(statSync(join(world.directory, 'controller-trust.json')).mode & 0o777).toBe(0o600);
     expect(gateway.log.join()).not.toContain('a$b');
   });
 
   it('uses the trust of an older installation as it is, whatever the token says', async () => {
-    mkdirSync(directory);
+    mkdirSync(world.directory);
     const record =
       '{"version":1,"controllerId":"core-7","secret":"old","enrolledAt":"2025-01-01T00:00:00.000Z","more":1}';
-    writeFileSync(join(directory, 'controller-trust.json'), record);
+    writeFileSync(join(world.directory, 'controller-trust.json'), record);
     const far = await controller();
-    const gateway = await startLink(enrolled(far.url, { token: 'new' }));
+    const gateway = await gatewayOf(far.url, { token: 'new' });
     const response = await (await far.next()).admit('c1');
     expect(response).toMatchObject({
       controllerId: 'core-7',
@@ -86,10 +61,10 @@ describe('enrollment', () => {
   });
 
   it('does not make trust again from a token that was consumed, but pairs', async () => {
-    mkdirSync(directory);
-    writeFileSync(join(directory, 'controller-enrollment-consumed'), '2025-01-01T00:00:00.000Z\n');
+    mkdirSync(world.directory);
+    writeFileSync(join(world.directory, 'controller-enrollment-consumed'), '2025-01-01T00:00:00.000Z\n');
     const far = await controller();
-    const gateway = await startLink(enrolled(far.url, { token: 'again' }));
+    const gateway = await gatewayOf(far.url, { token: 'again' });
     const response = await (await far.next()).admit('c1');
     expect(response.proof).toBeUndefined();
     expect(response.pairingSignature).toEqual(expect.any(String));
@@ -100,7 +75,7 @@ describe('enrollment', () => {
 describe('pairing', () => {
   it('signs the transcript, shows the code until approval, and pins key and certificate', async () => {
     const far = await controller();
-    const gateway = await startLink({ url: far.url, directory });
+    const gateway = await startLink({ url: far.url, directory: world.directory });
     const peer = await far.next();
     const response = await peer.challenge();
     const identity = JSON.parse(gateway.state('node-identity.json') ?? '');
@@ -117,12 +92,12 @@ describe('pairing', () => {
     });
     expect(response.pairingCode).toMatch(/^[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}$/);
     expect(identity.privateKey).toContain('BEGIN PRIVATE KEY');
-    expect(statSync(join(directory, 'node-identity.json')).mode & 0o777).toBe(0o600);
+    expect(statSync(join(world.directory, 'node-identity.json')).mode & 0o777).toBe(0o600);
 
     peer.send({ type: 'pairing.pending', pairingCode: response.pairingCode });
     peer.send({ type: 'pairing.pending', pairingCode: response.pairingCode });
     const told = await gateway.logged(`Pairing code ${response.pairingCode}`);
-    expect(told).toContain(new X509Certificate(issued.cert).fingerprint256);
+    expect(told).toContain(new X509Certificate(world.issued.cert).fingerprint256);
     await expect.poll(() => gateway.state('pairing-code.json')).toContain(response.pairingCode);
     expect(gateway.link.health().controller.state).toBe('pairing');
     peer.send({ id: 1, method: 'hello' });
@@ -144,7 +119,7 @@ describe('pairing', () => {
 
   it('comes back with the same key and needs no approval again', async () => {
     const far = await controller();
-    const gateway = await startLink({ url: far.url, directory });
+    const gateway = await startLink({ url: far.url, directory: world.directory });
     const first = await far.next();
     const { nodePublicKey } = await first.admit('c1');
     await gateway.logged('Connected');
@@ -157,13 +132,13 @@ describe('pairing', () => {
     ['no key of the controller', { controllerPublicKey: null }, 'controller_identity_missing'],
   ])('refuses %s, then and after a restart', async (_name, challenge, code) => {
     const far = await controller();
-    const before = await startLink({ url: far.url, directory });
+    const before = await startLink({ url: far.url, directory: world.directory });
     const first = await far.next();
     await first.admit('c1');
     await expect.poll(() => before.state('node-identity.json')).toContain('controllerTlsFingerprint');
     await before.stop();
 
-    const gateway = await startLink({ url: far.url, directory });
+    const gateway = await startLink({ url: far.url, directory: world.directory });
     const peer = await far.next();
     await expect(peer.challenge(challenge)).rejects.toThrow('Connection closed');
     expect(peer.messages).toMatchObject([{ type: 'transport.error', error: { code } }]);
@@ -174,7 +149,7 @@ describe('pairing', () => {
     'refuses another certificate than the pinned %s before anything is sent',
     async (pinned) => {
       const far = await controller();
-      mkdirSync(directory);
+      mkdirSync(world.directory);
       const identity = {
         version: 1,
         nodeId: 'n',
@@ -182,10 +157,10 @@ describe('pairing', () => {
         controllerPublicKey: far.keys.publicKey,
       };
       writeFileSync(
-        join(directory, 'node-identity.json'),
+        join(world.directory, 'node-identity.json'),
         JSON.stringify({ ...identity, controllerTlsFingerprint: pinned }),
       );
-      const gateway = await startLink({ url: far.url, directory });
+      const gateway = await startLink({ url: far.url, directory: world.directory });
       const peer = await far.next();
       expect(await gateway.logged('(controller_tls_identity_mismatch)')).toMatch(/^error /);
       await peer.closed;
@@ -195,20 +170,20 @@ describe('pairing', () => {
 
   it('uses the identity of an older installation as it is', async () => {
     const far = await controller();
-    mkdirSync(directory);
+    mkdirSync(world.directory);
     const file = JSON.stringify({
       version: 1,
       nodeId: 'older',
       ...createIdentityKeys(),
       createdAt: '2025-01-01T00:00:00.000Z',
       controllerPublicKey: far.keys.publicKey,
-      controllerTlsFingerprint: new X509Certificate(issued.cert).fingerprint256
+      controllerTlsFingerprint: new X509Certificate(world.issued.cert).fingerprint256
         .replaceAll(':', '')
         .toLowerCase(),
       future: true,
     });
-    writeFileSync(join(directory, 'node-identity.json'), file);
-    const gateway = await startLink({ url: far.url, directory });
+    writeFileSync(join(world.directory, 'node-identity.json'), file);
+    const gateway = await startLink({ url: far.url, directory: world.directory });
     await (await far.next()).admit('c1');
     await gateway.logged('Connected');
     expect(gateway.state('node-identity.json')).toBe(file);
@@ -216,7 +191,7 @@ describe('pairing', () => {
 
   it('warns when the controller shows another code', async () => {
     const far = await controller();
-    const gateway = await startLink({ url: far.url, directory });
+    const gateway = await startLink({ url: far.url, directory: world.directory });
     const peer = await far.next();
     await peer.challenge();
     peer.send({ type: 'pairing.pending', pairingCode: 'AAAA-AAAA-AAAA' });
@@ -228,9 +203,9 @@ describe('pairing', () => {
     ['node-identity.json', '{"version":2,"nodeId":"x"}'],
     ['controller-trust.json', '{"version":1,"controllerId":"c"}'],
   ])('does not start over a damaged %s', async (name, content) => {
-    mkdirSync(directory);
-    writeFileSync(join(directory, name), content);
-    await expect(startLink({ url: 'tls://127.0.0.1:1', directory })).rejects.toMatchObject({
+    mkdirSync(world.directory);
+    writeFileSync(join(world.directory, name), content);
+    await expect(startLink({ url: 'tls://127.0.0.1:1', directory: world.directory })).rejects.toMatchObject({
       name: 'ConfigurationError',
     });
   });

@@ -7,6 +7,7 @@ import { keepHeapSmall } from '../support/small-heap.ts';
 import { VERSION } from '../version.ts';
 import { type Call, type Command, UsageError } from './command.ts';
 import { DEFAULT_CONTROLLER_SOCKET } from './controller-call.ts';
+import { LOG_LEVEL_FLAG, runLongLived } from './long-lived.ts';
 import { EXIT } from './system.ts';
 
 /** What is kept of a stop for the last frames to leave. */
@@ -47,11 +48,7 @@ export const controllerServeCommand: Command = {
       valueHint: '10s',
       description: 'For the TLS handshake, and again for the proof of a gateway (default 10s)',
     },
-    'log-level': {
-      type: 'string',
-      valueHint: 'LEVEL',
-      description: 'error, warn, info or debug (default info)',
-    },
+    ...LOG_LEVEL_FLAG,
     json: { type: 'boolean', description: 'Print where it listens as one JSON line on stdout' },
   },
   examples: [
@@ -65,25 +62,8 @@ export const controllerServeCommand: Command = {
       does: 'serve with given files, on all addresses',
     },
   ],
-  run: runServe,
+  run: (call) => runLongLived(call, serve),
 };
-
-async function runServe(call: Call): Promise<number> {
-  const { flags, system } = call;
-  const { createConsoleLog } = await import('../support/console-log.ts');
-  const log = createConsoleLog({
-    stderr: { write: (text: string) => system.stderr.write(text) },
-    level: logLevel(flags),
-    journald: system.env['JOURNAL_STREAM'] !== undefined,
-  });
-  try {
-    return await serve(call, log);
-  } catch (error) {
-    if (!(error instanceof Error) || error.name !== 'ConfigurationError') throw error;
-    system.stderr.write(`burrow: ${error.message}\n`);
-    return EXIT.configuration;
-  }
-}
 
 async function serve({ flags, system }: Call, log: Log): Promise<number> {
   const { host, port } = parseListen(text(flags, 'listen') ?? required('listen', 'HOST:PORT'));
@@ -153,12 +133,6 @@ function handshakeLimit(flags: Call['flags']): { handshakeLimitMs?: number } {
   if (handshakeLimitMs === undefined)
     throw new UsageError(`Flag "--handshake-limit" takes a duration such as 10s, not "${given}"`);
   return { handshakeLimitMs };
-}
-
-function logLevel(flags: Call['flags']): 'error' | 'warn' | 'info' | 'debug' {
-  const level = flags['log-level'] ?? 'info';
-  if (level === 'error' || level === 'warn' || level === 'info' || level === 'debug') return level;
-  throw new UsageError(`Flag "--log-level" takes error, warn, info or debug, not "${String(level)}"`);
 }
 
 function text(flags: Call['flags'], name: string): string | undefined {

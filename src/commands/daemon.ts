@@ -10,6 +10,7 @@ import { UsageError } from './command.ts';
 import { NETWORK_FLAGS, planController, setting } from './daemon-network.ts';
 import { openServers, type Server } from './daemon-servers.ts';
 import { createLocalGateway, type LocalGateway } from './local-gateway.ts';
+import { LOG_LEVEL_FLAG, runLongLived } from './long-lived.ts';
 import { EXIT, type System } from './system.ts';
 
 /** What is kept of the stop limit for writing the last frames and folding the journal. */
@@ -38,11 +39,7 @@ export const daemonCommand: Command = {
       valueHint: 'N',
       description: 'Most operations that run at once (default 1024)',
     },
-    'log-level': {
-      type: 'string',
-      valueHint: 'LEVEL',
-      description: 'error, warn, info or debug (default info), on stderr',
-    },
+    ...LOG_LEVEL_FLAG,
   },
   examples: [
     {
@@ -55,27 +52,8 @@ export const daemonCommand: Command = {
       does: 'dial out to a controller and take its work',
     },
   ],
-  run: runDaemon,
+  run: (call) => runLongLived(call, serve),
 };
-
-async function runDaemon(call: Call): Promise<number> {
-  const { flags, system } = call;
-  const { createConsoleLog } = await import('../support/console-log.ts');
-  // The stream is opened by the first line that is logged: most starts have none.
-  const stderr = { write: (text: string) => system.stderr.write(text) };
-  const log = createConsoleLog({
-    stderr,
-    level: logLevel(flags),
-    journald: system.env['JOURNAL_STREAM'] !== undefined,
-  });
-  try {
-    return await serve(call, log);
-  } catch (error) {
-    if (!(error instanceof Error) || error.name !== 'ConfigurationError') throw error;
-    system.stderr.write(`burrow: ${error.message}\n`);
-    return EXIT.configuration;
-  }
-}
 
 async function serve(call: Call, log: Log): Promise<number> {
   const { flags, system } = call;
@@ -155,10 +133,4 @@ function maxOperations(flags: Call['flags']): { maxActiveOperations?: number } {
   if (!Number.isSafeInteger(count) || count < 1)
     throw new UsageError(`Flag "--max-operations" takes a positive integer, not "${String(text)}"`);
   return { maxActiveOperations: count };
-}
-
-function logLevel(flags: Call['flags']): 'error' | 'warn' | 'info' | 'debug' {
-  const text = flags['log-level'] ?? 'info';
-  if (text === 'error' || text === 'warn' || text === 'info' || text === 'debug') return text;
-  throw new UsageError(`Flag "--log-level" takes error, warn, info or debug, not "${String(text)}"`);
 }

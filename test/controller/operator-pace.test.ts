@@ -20,23 +20,25 @@ function stubRelayed(): { relayed: Relayed; held: boolean[]; errors: BurrowError
   return { relayed, held, errors };
 }
 
+/** One operation whose output, of that many MiB, its operator does not read. */
+function startSlowReader(mebibytes: number) {
+  const { relayed, held, errors } = stubRelayed();
+  const clock = createSteppedClock();
+  const pace = createOperatorPace(clock);
+  pace.begin(relayed);
+  pace.setSaturated(true);
+  for (let mib = 0; mib < mebibytes; mib += 1) pace.count(MIB);
+  return { pace, clock, held, errors };
+}
+
 describe('createOperatorPace()', () => {
   it('holds nobody back for a reader that is slow over less than 16 MiB', () => {
-    const { relayed, held } = stubRelayed();
-    const pace = createOperatorPace(createSteppedClock());
-    pace.begin(relayed);
-    pace.setSaturated(true);
-    for (let mib = 0; mib < 16; mib += 1) pace.count(MIB);
+    const { held } = startSlowReader(16);
     expect(held).toEqual([]);
   });
 
   it('holds its gateways beyond that and lets go when the reader reads on', () => {
-    const { relayed, held, errors } = stubRelayed();
-    const clock = createSteppedClock();
-    const pace = createOperatorPace(clock);
-    pace.begin(relayed);
-    pace.setSaturated(true);
-    for (let mib = 0; mib < 20; mib += 1) pace.count(MIB);
+    const { pace, clock, held, errors } = startSlowReader(20);
     expect(held).toEqual([true]);
     pace.setSaturated(false);
     expect(held).toEqual([true, false]);
@@ -45,12 +47,7 @@ describe('createOperatorPace()', () => {
   });
 
   it('lets go after 10 s and answers the operator that its operations run on', () => {
-    const { relayed, held, errors } = stubRelayed();
-    const clock = createSteppedClock();
-    const pace = createOperatorPace(clock);
-    pace.begin(relayed);
-    pace.setSaturated(true);
-    for (let mib = 0; mib < 20; mib += 1) pace.count(MIB);
+    const { clock, held, errors } = startSlowReader(20);
     clock.step(10_000);
     expect(held).toEqual([true, false]);
     expect(errors).toMatchObject([{ code: 'gateway_disconnected', details: { operationId: 'op-1' } }]);

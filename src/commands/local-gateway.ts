@@ -1,7 +1,7 @@
 // Wires a real gateway of this host: launcher, clock, journal, environment. Used by the daemon and by every command
 // that runs its own private gateway.
 
-import { createGateway, type Gateway, type GatewayDeps } from '../gateway/gateway.ts';
+import { createGateway, type GatewayDeps, type OwnedGateway } from '../gateway/gateway.ts';
 import { type Journal, type JournalOptions, openJournal } from '../gateway/journal/journal.ts';
 import { createChildEnvironment, createProcessDeps, runProcess } from '../process/process.ts';
 import { DEFAULT_MAX_ACTIVE_OPERATIONS } from '../protocol/defaults.ts';
@@ -22,7 +22,7 @@ export interface LocalGatewayOptions {
 }
 
 export interface LocalGateway {
-  gateway: Gateway;
+  gateway: OwnedGateway;
   journal: Journal;
   telemetry: Telemetry;
 }

@@ -40,7 +40,13 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gateway {
+/** As its maker has it. */
+export interface OwnedGateway extends Gateway {
+  /** As `stop`, with SIGKILL at once. May be called while `stop` waits. */
+  kill(): Promise<void>;
+}
+
+export function createGateway(deps: GatewayDeps, options: GatewayOptions): OwnedGateway {
   const operations = createOperationTable(options.maxActiveOperations);
   const execute = createExecutor({ ...deps, operations, fileTurns: createTurns(MAX_RUNNING_TOOLS) });
   const startedAtMs = deps.clock.monotonicMs();
@@ -101,6 +107,10 @@ export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gatew
     connect,
     async stop() {
       operations.stop();
+      await operations.idle();
+    },
+    async kill() {
+      operations.kill();
       await operations.idle();
     },
   };

@@ -29,6 +29,8 @@ export interface OperationTable {
   holdBack(owner: object, held: boolean): void;
   /** Admits nothing from now on and cancels everything. */
   stop(): void;
+  /** As `stop`, without the grace that what runs has to end by itself. */
+  kill(): void;
   isStopping(): boolean;
   isHeldBack(owner: object): boolean;
   /**
@@ -107,6 +109,10 @@ export function createOperationTable(maxActive: number): OperationTable {
     stop() {
       stopping = true;
       for (const operation of active.values()) operation.work.cancel();
+    },
+    kill() {
+      this.stop();
+      for (const operation of active.values()) operation.work.kill?.();
     },
     isStopping: () => stopping,
     isHeldBack: (owner) => heldOwners.has(owner),

@@ -22,6 +22,8 @@ export interface PreparedWork {
 
 export interface RunningWork {
   cancel(): void;
+  /** Cancels without any grace, where there is one. */
+  kill?(): void;
   /** Stops reading the output of the work, for a peer that does not keep up. */
   pause(): void;
   resume(): void;

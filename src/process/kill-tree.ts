@@ -35,6 +35,8 @@ export interface Termination {
   terminate(): void;
   /** SIGTERM to the group now, SIGKILL after KILL_GRACE_MS, done after another KILL_SETTLE_MS at the latest. May be called again. */
   start(): void;
+  /** After `start`: SIGKILL to the group now, not at the end of its grace. May be called again. */
+  kill(): void;
   leaderExited(): void;
   pipesClosed(): void;
   /** Drops timers; no event follows. */
@@ -64,6 +66,7 @@ class GroupTermination implements Termination {
   #isStarted = false;
   #isGroupGone = false;
   #isGoneAnnounced = false;
+  #isKilled = false;
   #isClosed = false;
   #deadline: Timer | null = null;
   #recheck: Timer | null = null;
@@ -88,6 +91,11 @@ class GroupTermination implements Termination {
     this.#deadline = this.#deps.clock.startTimer(KILL_GRACE_MS, () => this.#kill());
   }
 
+  kill(): void {
+    // Later, for the reason that `terminate` has, and after its signal.
+    if (this.#isStarted) setImmediate(() => this.#kill());
+  }
+
   leaderExited(): void {
     this.#hasLeaderExited = true;
     if (this.#isStarted) this.#look(null);
@@ -107,6 +115,9 @@ class GroupTermination implements Termination {
   }
 
   #kill(): void {
+    if (this.#isKilled || this.#isClosed) return;
+    this.#isKilled = true;
+    this.#deadline?.cancel();
     this.#recheckMs = FIRST_RECHECK_MS;
     this.#send('SIGKILL');
     this.#deadline = this.#deps.clock.startTimer(KILL_SETTLE_MS, () => this.#finish());

@@ -50,6 +50,8 @@ export interface ProcessEvents {
 export interface RunningProcess {
   /** May be called at any time, any number of times. */
   cancel(): void;
+  /** Cancels without the grace: SIGKILL at once. May be called after `cancel`, any number of times. */
+  kill(): void;
   /** Stops reading the output, so that the child is slowed by its full pipes. */
   pause(): void;
   resume(): void;
@@ -123,6 +125,11 @@ export class ProcessRun implements RunningProcess, LaunchEvents {
 
   cancel(): void {
     this.#stop('cancelled');
+  }
+
+  kill(): void {
+    this.#stop('cancelled');
+    this.#termination?.kill();
   }
 
   pause(): void {

@@ -56,7 +56,12 @@ function world(maxActiveOperations = 9): World {
         const calls: string[] = [];
         processes.push({ events, calls });
         const call = (name: string) => (): void => void calls.push(name);
-        return { cancel: call('cancel'), pause: call('pause'), resume: call('resume') };
+        return {
+          cancel: call('cancel'),
+          kill: call('kill'),
+          pause: call('pause'),
+          resume: call('resume'),
+        };
       },
       runFilesystemTool: () => Promise.reject(new Error('No tool runs here')),
     },

@@ -6,9 +6,14 @@ import { leavePidOne } from './commands/pid-one.ts';
 import type { System } from './commands/system.ts';
 import { systemClock } from './support/clock.ts';
 
+/** Once output is given up, for what is still to be said on stderr. */
+const STDERR_LIMIT_MS = 100;
+
 /** What the last step has to know. The stream itself forgets its error: it cannot be destroyed. */
 interface End {
   awaitsStdout: boolean;
+  /** Once the command is over: leaves although output still waits. */
+  leave?: () => void;
   stdoutError: NodeJS.ErrnoException | undefined;
 }
 
@@ -32,6 +37,7 @@ function main(): void {
     },
     abandonStdout() {
       end.awaitsStdout = false;
+      end.leave?.();
     },
     clock: systemClock,
     onSignal(signal, handler) {
@@ -64,6 +70,9 @@ function quietOnError(
 /** Output on a pipe leaves asynchronously: what was written must be out before the process ends. */
 function exitWhenWritten(code: number, end: End): void {
   process.exitCode = code;
+  // An error is waited for as well, a moment: a pipe to both may be one that nobody reads.
+  end.leave = () => void systemClock.startTimer(STDERR_LIMIT_MS, () => process.exit(code));
+  if (!end.awaitsStdout) end.leave();
   const streams = end.awaitsStdout ? [process.stdout, process.stderr] : [process.stderr];
   let open = streams.length;
   const done = (): void => {

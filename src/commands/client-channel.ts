@@ -55,21 +55,31 @@ export function watchInterruption(system: System): Interruption {
   return { first: first.promise, second: second.promise };
 }
 
+interface Stopping {
+  interruption: Interruption;
+  stop(): Promise<void>;
+  /** Of the target. */
+  abandon(): Promise<void>;
+  system: System;
+}
+
 /**
- * Interrupted, what runs is cancelled and its evidence printed; interrupted again, the reader of it is not waited for. The end
- * of what runs is, always: it comes within a second or so, and leaving earlier would leave a stubborn process behind.
+ * Interrupted, what runs is cancelled and its evidence printed; interrupted again, nothing is waited for: what a private gateway
+ * runs is killed, a gateway that lives on ends it by itself.
  */
 export async function finishUnlessInterrupted(
   finished: Promise<number>,
-  { interruption, stop, system }: { interruption: Interruption; stop: () => Promise<void>; system: System },
+  { interruption, stop, abandon, system }: Stopping,
 ): Promise<number> {
   const isDone = finished.then(() => undefined);
   const interruptedBy = await Promise.race([isDone, interruption.first]);
   if (interruptedBy === undefined) return finished;
-  await stop();
-  const isWritten = new Promise<true>((resolve) => {
-    system.stdout.write('', () => resolve(true));
-  });
-  if ((await Promise.race([isWritten, interruption.second])) !== true) system.abandonStdout();
+  const isWritten = stop().then(
+    () => new Promise<true>((resolve) => void system.stdout.write('', () => resolve(true))),
+  );
+  if ((await Promise.race([isWritten, interruption.second])) !== true) {
+    await abandon();
+    system.abandonStdout();
+  }
   return interruptedBy;
 }

@@ -119,7 +119,7 @@ const raw: Command = {
   },
 };
 
-async function relay({ system }: Call, { open, stop, flush }: Target): Promise<number> {
+async function relay({ system }: Call, { open, stop, abandon, flush }: Target): Promise<number> {
   const interruption = watchInterruption(system);
   const channel = openPrinting(open, system, {
     onHeld: (held) => (held ? system.stdin.pause() : system.stdin.resume()),
@@ -138,7 +138,7 @@ async function relay({ system }: Call, { open, stop, flush }: Target): Promise<n
   });
   return finishUnlessInterrupted(
     inputEnded.then(() => EXIT.done),
-    { interruption, stop, system },
+    { interruption, stop, abandon, system },
   );
 }
 
@@ -188,7 +188,7 @@ function printEnvelopes(
 }
 
 async function printFrom(
-  { kind, open, stop, flush }: Target,
+  { kind, open, stop, abandon, flush }: Target,
   request: object,
   system: System,
 ): Promise<number> {
@@ -222,7 +222,7 @@ async function printFrom(
     await stop();
     await status;
   };
-  return finishUnlessInterrupted(status, { interruption, stop: end, system });
+  return finishUnlessInterrupted(status, { interruption, stop: end, abandon, system });
 }
 
 function parseObject(text: string, hint: string): Record<string, unknown> {

@@ -46,6 +46,38 @@ export function reportEnd(answer: Exclude<CallAnswer, { status: 'ok' }>, stderr:
   return known?.exitStatus ?? EXIT.unreachable;
 }
 
+interface Shown {
+  /** The output shown is that of the evidence, not of the events. */
+  isReplay: boolean;
+  /** The events said that they brought less than there was. */
+  isOutputCut: boolean;
+}
+
+/** A line for each thing that the command did not choose: how it was ended, and what of its output is not there. */
+export function explainEnd(evidence: ProcessEvidence, { isReplay, isOutputCut }: Shown): string {
+  const { timedOut, cancelled, killed, truncated, transportTruncated } = evidence;
+  const lines: string[] = [];
+  if (timedOut) {
+    lines.push(
+      evidence.timeoutReason === 'deadlineMs'
+        ? 'Ended at its deadline'
+        : `Ended after ${evidence.timeoutMs} ms (raise --timeout)`,
+    );
+  }
+  // The evidence may be shorter than what the events brought: that alone is no loss to who has read those.
+  if (isOutputCut || (truncated && transportTruncated !== true)) {
+    const wasEnded = killed && !timedOut && !cancelled;
+    lines.push(
+      `Output was cut ${wasEnded ? 'and the command ended ' : ''}at the output limit (raise --max-output)`,
+    );
+  }
+  if (isReplay && transportTruncated === true)
+    lines.push('Output was shortened: of a finished operation no more is kept than one frame holds');
+  if (evidence.invalidUtf8 === true)
+    lines.push('Output was not UTF-8 text: bytes were replaced (encode binary output, such as with base64)');
+  return lines.map((line) => `burrow: ${line}\n`).join('');
+}
+
 /** Five lines: how it ended, when, where, as whom, and what it wrote. */
 export function summarise(evidence: ProcessEvidence): string {
   const ended =

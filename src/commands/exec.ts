@@ -3,7 +3,14 @@
 import { createGatewayClient } from '../client/client.ts';
 import { parseDurationMs, parseSizeBytes } from '../support/durations.ts';
 import { type Call, type Command, UsageError } from './command.ts';
-import { exitStatusOf, exitStatusOfSignal, readEvidence, reportEnd, summarise } from './evidence-text.ts';
+import {
+  exitStatusOf,
+  exitStatusOfSignal,
+  explainEnd,
+  readEvidence,
+  reportEnd,
+  summarise,
+} from './evidence-text.ts';
 import { runOperation } from './run-operation.ts';
 import { protectedParams, SECRET_FLAG } from './secrets.ts';
 import type { System } from './system.ts';
@@ -80,8 +87,9 @@ async function runExec(call: Call, target: Target): Promise<number> {
     params,
     streams,
     system,
-    waitsForEnd: target.kind === 'private',
+    target,
   });
+  if (ended.status === 'abandoned') return ended.exitStatus;
   await client.close();
   const { answer } = ended;
   if (answer.status !== 'ok') {
@@ -89,30 +97,17 @@ async function runExec(call: Call, target: Target): Promise<number> {
     return ended.interruptedBy === undefined ? status : exitStatusOfSignal(ended.interruptedBy);
   }
   const evidence = readEvidence(answer.result['outcome']);
+  const isReplay = answer.result['replay'] === true;
   if (flags['json'] === true) system.stdout.write(`${JSON.stringify(answer.result['outcome'])}\n`);
   // A replay has no events: the output is that of the outcome.
-  else if (answer.result['replay'] === true) {
+  else if (isReplay) {
     system.stdout.write(evidence.stdout);
     system.stderr.write(evidence.stderr);
   }
   if (flags['evidence'] === true) system.stderr.write(summarise(evidence));
-  else if (flags['json'] !== true) explainCut(evidence, call);
+  else if (flags['json'] !== true)
+    system.stderr.write(explainEnd(evidence, { isReplay, isOutputCut: ended.isOutputCut }));
   return ended.interruptedBy === undefined ? exitStatusOf(evidence) : exitStatusOfSignal(ended.interruptedBy);
-}
-
-/** An ending that the command did not choose is said; everything else on stderr is the command's own. */
-function explainCut(evidence: ReturnType<typeof readEvidence>, { system }: Call): void {
-  const say = (text: string): void => void system.stderr.write(`burrow: ${text}\n`);
-  if (evidence.timedOut) {
-    say(
-      evidence.timeoutReason === 'deadlineMs'
-        ? 'Ended at its deadline'
-        : `Ended after ${evidence.timeoutMs} ms (raise --timeout)`,
-    );
-  } else if (evidence.truncated && evidence.killed)
-    say('Output was cut and the command ended at the output limit (raise --max-output)');
-  if (evidence.invalidUtf8 === true)
-    say('Output was not UTF-8 text: bytes were replaced (encode binary output, such as with base64)');
 }
 
 function execParams({ flags, rest, system }: Call, target: Target): Record<string, unknown> {

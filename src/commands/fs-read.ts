@@ -115,6 +115,8 @@ async function printPages(tools: FileTools, asked: ReadAsked, system: System): P
     if (page.transportTruncated === true)
       return say(system, 'Page was shortened on its way: ask for a smaller part with --max');
     if (page.nextOffsetBytes === null) return EXIT.done;
+    // It came too late for this page, and is not taken back.
+    if (ended.interrupted !== undefined) return ended.interrupted;
     leftBytes -= page.returnedBytes;
     offsetBytes = page.nextOffsetBytes;
   }

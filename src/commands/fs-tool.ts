@@ -8,16 +8,16 @@ import { ERRORS } from '../protocol/errors.ts';
 import { FilesystemOutcomeSchema } from '../protocol/file-outcome.ts';
 import { parseSizeBytes } from '../support/durations.ts';
 import { type Call, type Flag, UsageError } from './command.ts';
-import { reportEnd } from './evidence-text.ts';
+import { exitStatusOfSignal, reportEnd } from './evidence-text.ts';
 import { runOperation } from './run-operation.ts';
 import { EXIT, type System } from './system.ts';
 import { runOnTargets, TARGET_FLAGS, type Target } from './target.ts';
 
 export type ToolOutcome = v.InferOutput<typeof FilesystemOutcomeSchema>;
 
-/** `failed`: there is no outcome, and why was said on stderr. */
+/** `failed`: there is no outcome, and why was said on stderr. `interrupted`: the exit status of the signal that came. */
 export type ToolEnd =
-  | { status: 'outcome'; outcome: ToolOutcome; exitStatus: number }
+  | { status: 'outcome'; outcome: ToolOutcome; exitStatus: number; interrupted: number | undefined }
   | { status: 'failed'; exitStatus: number };
 
 export interface FileTools {
@@ -40,11 +40,17 @@ export const TRAVERSAL_FLAGS: Readonly<Record<string, Flag>> = {
   },
 };
 
-export function openFileTools({ open }: Target, system: System): FileTools {
-  const client = createGatewayClient(open);
+export function openFileTools(target: Target, system: System): FileTools {
+  const client = createGatewayClient(target.open);
+  let isAbandoned = false;
   return {
-    call: (tool, toolArguments) => callTool(client, { tool, arguments: toolArguments }, system),
-    close: () => client.close(),
+    async call(tool, toolArguments) {
+      const ended = await callTool(client, { tool, arguments: toolArguments }, { system, target });
+      if (ended.status !== 'abandoned') return ended;
+      isAbandoned = true;
+      return { status: 'failed', exitStatus: ended.exitStatus };
+    },
+    close: () => (isAbandoned ? Promise.resolve() : client.close()),
   };
 }
 
@@ -55,7 +61,7 @@ interface Asked<Schema extends v.GenericSchema> {
   show(outcome: v.InferOutput<Schema>): string;
 }
 
-/** Calls one tool and prints its outcome, with `show` or as JSON. Answers the exit status: 0, 1 when the tool failed. */
+/** Calls one tool and prints its outcome, with `show` or as JSON. Answers the exit status: 0, 1 when the tool failed, 2 when it refused an argument. */
 export function runFileTool<Schema extends v.GenericSchema>(
   call: Call,
   asked: Asked<Schema>,
@@ -161,19 +167,29 @@ export function printable(system: System, text: string): string {
 async function callTool(
   client: GatewayClient,
   params: { tool: string; arguments: Record<string, unknown> },
-  system: System,
-): Promise<ToolEnd> {
+  { system, target }: { system: System; target: Target },
+): Promise<ToolEnd | { status: 'abandoned'; exitStatus: number }> {
   const ended = await runOperation({
     client,
     method: 'filesystem.execute',
     params,
     streams: undefined,
     system,
+    target,
   });
-  const { answer, interruptedBy } = ended;
-  if (answer.status !== 'ok') return { status: 'failed', exitStatus: reportEnd(answer, system.stderr) };
+  if (ended.status === 'abandoned') return ended;
+  const { answer } = ended;
+  const interrupted = ended.interruptedBy === undefined ? undefined : exitStatusOfSignal(ended.interruptedBy);
+  if (answer.status !== 'ok') {
+    const exitStatus = reportEnd(answer, system.stderr);
+    return { status: 'failed', exitStatus: interrupted ?? exitStatus };
+  }
   const outcome = parseOutcome(FilesystemOutcomeSchema, answer.result['outcome']);
-  const interrupted = interruptedBy === 'SIGINT' ? EXIT.interrupted : 143;
-  const failed = outcome.error === 'cancelled' && interruptedBy !== undefined ? interrupted : EXIT.failed;
-  return { status: 'outcome', outcome, exitStatus: outcome.ok ? EXIT.done : failed };
+  return { status: 'outcome', outcome, exitStatus: exitStatusOf(outcome, interrupted), interrupted };
+}
+
+function exitStatusOf({ ok, error }: ToolOutcome, interrupted: number | undefined): number {
+  if (ok) return EXIT.done;
+  if (error === 'cancelled' && interrupted !== undefined) return interrupted;
+  return error === 'invalid_params' ? EXIT.usage : EXIT.failed;
 }

@@ -9,7 +9,7 @@ const NEWLINE = 0x0a;
 const MAX_LINE_BYTES = 64 * 1024;
 
 export type PrefixedSystem = System & {
-  /** Writes what has no line end yet, with one. */
+  /** Writes what has no line end yet, with one. Done at once when stdout was abandoned. */
   finish(): Promise<void>;
 };
 
@@ -17,13 +17,19 @@ export function prefixed(system: System, prefix: string): PrefixedSystem {
   const stdout = prefixLines(system.stdout, prefix);
   const stderr = prefixLines(system.stderr, prefix);
   const end = (stream: Writable): Promise<void> => new Promise((resolve) => stream.end(resolve));
+  const { promise: abandoned, resolve: abandon } = Promise.withResolvers<void>();
   const finish = async (): Promise<void> => {
-    await Promise.all([end(stdout), end(stderr)]);
+    await Promise.race([Promise.all([end(stdout), end(stderr)]), abandoned]);
+  };
+  const abandonStdout = (): void => {
+    system.abandonStdout();
+    abandon();
   };
   // Not a copy: reading a stream of the system opens it.
   return Object.create(system, {
     stdout: { value: stdout },
     stderr: { value: stderr },
+    abandonStdout: { value: abandonStdout },
     finish: { value: finish },
   });
 }

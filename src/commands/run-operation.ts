@@ -3,7 +3,9 @@
 
 import type { CallAnswer, GatewayClient } from '../client/client.ts';
 import { loadCrypto } from '../support/builtins.ts';
+import { exitStatusOfSignal } from './evidence-text.ts';
 import type { OutputStream, System } from './system.ts';
+import type { Target } from './target.ts';
 
 export interface Run {
   client: GatewayClient;
@@ -12,57 +14,87 @@ export interface Run {
   /** Where the output goes; undefined: nowhere. */
   streams: { stdout: OutputStream; stderr: OutputStream } | undefined;
   system: System;
-  /**
-   * Nobody gives up: the gateway is this very process, which ends what runs within a second or so; leaving earlier would
-   * leave a stubborn command behind. Default false.
-   */
-  waitsForEnd?: boolean;
+  target: Pick<Target, 'abandon'>;
 }
 
-export interface Ended {
-  answer: CallAnswer;
-  interruptedBy: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | undefined;
-}
+export type Ended =
+  | {
+      status: 'answered';
+      answer: CallAnswer;
+      interruptedBy: Interrupt | undefined;
+      /** The stream said that it brought less than there was. */
+      isOutputCut: boolean;
+    }
+  /** Interrupted twice. It was said; nothing more is waited for, the end of the client neither. */
+  | { status: 'abandoned'; exitStatus: number };
+
+type Interrupt = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
 export async function runOperation(run: Run): Promise<Ended> {
-  const { client, method, params, streams, system, waitsForEnd = false } = run;
+  const { client, method, params, streams, system, target } = run;
   // An id of our own, so that a cancel can name the operation before it was accepted.
   const operationId =
     typeof params['operationId'] === 'string' ? params['operationId'] : loadCrypto().randomUUID();
-  let interruptedBy: Ended['interruptedBy'];
-  const { promise: givenUp, resolve: giveUp } = Promise.withResolvers<CallAnswer>();
   const cancel = (): void => void client.call('cancel', { operationId });
-  const interrupt = (signal: NonNullable<Ended['interruptedBy']>) => (): void => {
-    if (interruptedBy !== undefined && waitsForEnd) return;
-    if (interruptedBy !== undefined)
-      return giveUp({ status: 'unreachable', reason: 'given up before the evidence came' });
-    interruptedBy = signal;
-    cancel();
-  };
-  const releases = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) =>
-    system.onSignal(signal, interrupt(signal)),
-  );
+  const interruption = watchSignals(system, { cancel, abandon: target.abandon });
   if (streams !== undefined) {
     for (const stream of Object.values(streams)) stream.once('close', cancel);
   }
+  let isOutputCut = false;
 
   const running = client.execute(
     method,
     { ...params, operationId },
     {
-      onStream({ stream, data }) {
-        const target = streams?.[stream];
-        if (target === undefined || data === '' || !target.writable || target.write(data)) return;
+      onStream({ stream, data, truncated }) {
+        isOutputCut ||= truncated;
+        const reader = streams?.[stream];
+        if (reader === undefined || data === '' || !reader.writable || reader.write(data)) return;
         client.pause();
-        target.once('drain', () => client.resume());
+        reader.once('drain', () => client.resume());
       },
     },
   );
-  const answer = await Promise.race([running, givenUp]);
-  // Interrupted, the end of the process is near: one signal more must not turn its exit status into a kill.
-  if (interruptedBy === undefined) for (const release of releases) release();
+  const answer = await Promise.race([running, interruption.abandoned]);
   if (streams !== undefined) {
     for (const stream of Object.values(streams)) stream.removeListener('close', cancel);
   }
-  return { answer, interruptedBy };
+  const interruptedBy = interruption.settle();
+  if (answer !== undefined) return { status: 'answered', answer, interruptedBy, isOutputCut };
+  system.stderr.write(`burrow: Given up before operation "${operationId}" had ended\n`);
+  return { status: 'abandoned', exitStatus: exitStatusOfSignal(interruptedBy ?? 'SIGINT') };
+}
+
+interface SignalWatch {
+  abandoned: Promise<undefined>;
+  /** The operation is over: answers the first signal that came. */
+  settle(): Interrupt | undefined;
+}
+
+/** The first signal cancels; one more waits for nothing, neither for an answer nor for a reader who does not read. */
+function watchSignals(
+  system: System,
+  { cancel, abandon }: { cancel: () => void; abandon: () => Promise<void> },
+): SignalWatch {
+  let first: Interrupt | undefined;
+  const { promise: abandoned, resolve } = Promise.withResolvers<undefined>();
+  const take = (signal: Interrupt) => (): void => {
+    if (first === undefined) {
+      first = signal;
+      return cancel();
+    }
+    system.abandonStdout();
+    void abandon().then(() => resolve(undefined));
+  };
+  const releases = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) =>
+    system.onSignal(signal, take(signal)),
+  );
+  return {
+    abandoned,
+    settle() {
+      // Interrupted, the end of the process is near: one signal more must not turn its exit status into a kill.
+      if (first === undefined) for (const release of releases) release();
+      return first;
+    },
+  };
 }

@@ -6,6 +6,7 @@ import type { OpenChannel } from '../client/channel.ts';
 import { throughController } from '../client/controller.ts';
 import { inProcess } from '../client/in-process.ts';
 import { unixSocket } from '../client/socket.ts';
+import type { Clock } from '../support/clock.ts';
 import { silentLog } from '../support/log.ts';
 import { type Call, type Flag, UsageError } from './command.ts';
 import { createLocalGateway } from './local-gateway.ts';
@@ -33,11 +34,23 @@ export interface Target {
   open: OpenChannel;
   /** Of a private gateway: cancels what runs and resolves when it is answered. Nothing for the others, which live on. */
   stop(): Promise<void>;
+  /**
+   * Of a private gateway: kills what runs and resolves when it is gone, within ABANDON_LIMIT_MS; what cannot be killed (a file
+   * system that hangs) is left. The others end by themselves what they were told to cancel.
+   */
+  abandon(): Promise<void>;
   /** Of a private gateway: brings out the spans of what ran. */
   flush(): Promise<void>;
 }
 
-const LIVES_ON = { stop: () => Promise.resolve(), flush: () => Promise.resolve() };
+/** More than KILL_SETTLE_MS, after which the gateway itself gives up on a process. */
+const ABANDON_LIMIT_MS = 500;
+
+const LIVES_ON = {
+  stop: () => Promise.resolve(),
+  abandon: () => Promise.resolve(),
+  flush: () => Promise.resolve(),
+};
 
 /** Runs `run` on every host that the flags of `call` name, and answers the worst (highest) exit status. */
 export async function runOnTargets(
@@ -86,6 +99,11 @@ async function openOne(system: System, socket: unknown): Promise<Target> {
     kind: 'private',
     open: inProcess(gateway),
     stop: () => gateway.stop(),
+    abandon: () => Promise.race([gateway.kill(), passed(ABANDON_LIMIT_MS, system.clock)]),
     flush: () => telemetry.close(),
   };
+}
+
+function passed(delayMs: number, clock: Clock): Promise<void> {
+  return new Promise((resolve) => clock.startTimer(delayMs, resolve, { background: true }));
 }

@@ -109,6 +109,13 @@ describe('burrow exec', () => {
     expect(ran.stderr).toContain('--max-output');
   });
 
+  it('says that an output was cut although the command ended well', () => {
+    const ran = burrow(['exec', '--max-output', '5', '-c', "trap '' TERM; echo hello world; exit 0"]);
+
+    expect(ran).toMatchObject({ stdout: 'hello', status: 0 });
+    expect(ran.stderr).toMatch(/^burrow: Output was cut .*--max-output\)\n$/);
+  });
+
   it('passes large output byte for byte', () => {
     const file = join(temporaryDirectory(), 'large');
     writeFileSync(file, randomBytes(12_000_000).toString('base64'));

@@ -94,7 +94,12 @@ function renderErrors(): string {
   lines.push(
     'Retry *yes*: the same request can succeed later unchanged, and the error says `retryable: true`.',
   );
-  lines.push('Exit: the status of a `burrow` command that ends with this code.', '');
+  lines.push(
+    'Exit: the status of a `burrow` command that ends with this code. `burrow fs` exits 1 for a tool that failed, whatever the',
+    'code, but for `invalid_params`; `burrow client exec|fs` print what is answered and exit 125 for every refusal.',
+    '`spawn_failed` exits 127 when there is no such program.',
+    '',
+  );
   for (const [area, title] of Object.entries(AREAS)) {
     lines.push(`## ${title}`, '', '| code | meaning | retry | exit | what to do |', '|---|---|---|---|---|');
     for (const [code, row] of Object.entries(ERRORS)) {

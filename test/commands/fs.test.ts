@@ -120,6 +120,12 @@ describe('burrow fs read', () => {
     expect(ran.stderr).toMatch(/^burrow: Tool files_read failed on "\/srv\/nope": .*\(ENOENT\)\n$/);
   });
 
+  it('exits 2 for an argument that the tool refuses', async () => {
+    const ran = await run(['fs', 'read', '']);
+    expect(ran.status).toBe(2);
+    expect(ran.stderr).toContain('(invalid_params)');
+  });
+
   it.each([
     [['--encoding', 'utf16'], 'takes utf8, base64, latin1, hex'],
     [['--max', 'much'], 'takes a size'],

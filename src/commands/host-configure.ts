@@ -15,8 +15,10 @@ import { type HostPaths, hostPaths, ROOT_FLAG, UNIT } from './host-paths.ts';
 import { EXIT, type System } from './system.ts';
 
 const TOKEN = 'BURROW_GATEWAY_ENROLLMENT_TOKEN';
+const SERVER_NAME = 'BURROW_GATEWAY_CONTROLLER_SERVER_NAME';
 const VARIABLES: Readonly<Record<string, string>> = {
   controller: 'BURROW_GATEWAY_CONTROLLER_URL',
+  'controller-server-name': SERVER_NAME,
   'gateway-id': 'BURROW_GATEWAY_ID',
   ca: 'BURROW_GATEWAY_CA_FILE',
   cert: 'BURROW_GATEWAY_CERT_FILE',
@@ -27,6 +29,11 @@ export const hostConfigureCommand: Command = {
   meta: { name: 'configure', description: 'Write the settings of the service; an empty value takes one out' },
   args: {
     controller: { type: 'string', valueHint: 'URL', description: 'Controller to dial: tls://HOST[:443]' },
+    'controller-server-name': {
+      type: 'string',
+      valueHint: 'NAME',
+      description: 'Name in its certificate, when that is not HOST',
+    },
     'gateway-id': { type: 'string', valueHint: 'ID', description: 'Name of this host at its controller' },
     ca: { type: 'string', valueHint: 'FILE', description: 'Authorities that may sign the controller' },
     cert: { type: 'string', valueHint: 'FILE', description: 'Certificate to show to the controller' },
@@ -128,7 +135,7 @@ async function check(text: string, paths: HostPaths): Promise<void> {
     throw new UsageError('A controller needs a name for this host', 'Add --gateway-id ID');
   const { parseControllerUrl } = await import('../transport/tls/tls.ts');
   try {
-    parseControllerUrl(url);
+    parseControllerUrl(url, values.get(SERVER_NAME));
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }

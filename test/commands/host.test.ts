@@ -68,6 +68,16 @@ describe('burrow host configure', () => {
     expect(statSync(envFile).mode & 0o777).toBe(0o640);
   });
 
+  it('keeps a server name of its own for the controller, and takes it out again', async () => {
+    const { root, envFile } = stage();
+    const named = (name: string): string[] => [...CONTROLLER, '--controller-server-name', name];
+    await run(['host', 'configure', '--root', root, ...named('real.example')]);
+    const line = 'BURROW_GATEWAY_CONTROLLER_SERVER_NAME=real.example\n';
+    expect(readFileSync(envFile, 'utf8')).toContain(`\n${line}`);
+    await run(['host', 'configure', '--root', root, ...named('')]);
+    expect(readFileSync(envFile, 'utf8')).not.toContain(`\n${line}`);
+  });
+
   it('reads a token from standard input and never prints it', async () => {
     const { root, envFile } = stage();
 
@@ -81,6 +91,7 @@ describe('burrow host configure', () => {
   it.each([
     ['a URL that is not tls', ['--controller', 'https://x', '--gateway-id', 'h']],
     ['a controller without an id', ['--controller', 'tls://x']],
+    ['a server name that is an address', [...CONTROLLER, '--controller-server-name', '10.0.0.1']],
     ['nothing at all', []],
     ['a name that is none', ['--set', '1A=b']],
     ['a line break', ['--set', 'A=b\nc']],

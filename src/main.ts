@@ -3,7 +3,8 @@
 
 import { runCli } from './commands/cli.ts';
 import { leavePidOne } from './commands/pid-one.ts';
-import type { System } from './commands/system.ts';
+import { explainChangedArgument, findChangedArgument } from './commands/raw-arguments.ts';
+import { EXIT, type System } from './commands/system.ts';
 import { systemClock } from './support/clock.ts';
 
 /** Once output is given up, for what is still to be said on stderr. */
@@ -18,7 +19,15 @@ interface End {
 }
 
 function main(): void {
-  leavePidOne([process.execPath, ...process.argv.slice(2)]);
+  // In the binary as under Node.js, arguments start at 2.
+  const args = process.argv.slice(2);
+  const changed = findChangedArgument(args);
+  if (changed !== undefined) {
+    process.stderr.write(explainChangedArgument(changed));
+    process.exitCode = EXIT.usage;
+    return;
+  }
+  leavePidOne([process.execPath, ...args]);
   const end: End = { awaitsStdout: true, stdoutError: undefined };
   const system: System = {
     env: process.env,
@@ -51,8 +60,7 @@ function main(): void {
     system.stderr.write(`burrow: ${detail} (internal_error)\n`);
     process.exit(1);
   });
-  // In the binary as under Node.js, arguments start at 2.
-  runCli(process.argv.slice(2), system).then(
+  runCli(args, system).then(
     (status) => exitWhenWritten(status, end),
     () => exitWhenWritten(1, end),
   );

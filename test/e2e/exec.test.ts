@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
@@ -68,6 +68,26 @@ describe('burrow exec', () => {
     const args = ['--help', '-c', '', 'a b', '$HOME', '*', 'é😀', '--'];
 
     expect(burrow(['exec', '--', 'printf', '%s\\n', ...args]).stdout).toBe(`${args.join('\n')}\n`);
+  });
+
+  it.each(['exec -- printf %s', 'fs inspect', 'client cancel', ''])(
+    'refuses bytes that are not UTF-8: %s',
+    (command) => {
+      // A shell makes the bytes: Node.js starts programs with text alone.
+      const ran = spawnSync('/bin/sh', ['-c', `exec ${BURROW} ${command} "$(printf '/tmp/\\377')"`], {
+        encoding: 'utf8',
+      });
+
+      expect([ran.status, ran.stdout]).toEqual([2, '']);
+      expect(ran.stderr).toMatch(/^burrow: Argument "\/tmp\/\ufffd" is not UTF-8 text.*\nburrow: .*\n$/);
+    },
+  );
+
+  it('passes a U+FFFD that was typed', () => {
+    expect(burrow(['exec', '--', 'printf', '%s', 'a\ufffdb', ''])).toMatchObject({
+      stdout: 'a\ufffdb',
+      status: 0,
+    });
   });
 
   it('sets environment and directory', () => {

@@ -51,11 +51,11 @@ const host: Command = {
   ],
   async run({ positionals, system }) {
     const { hostNodes } = await import('../octonode/host/host.ts');
-    await hostNodes(positionals[0] ?? '', {
+    const end = await hostNodes(positionals[0] ?? '', {
       stdin: system.stdin,
       stdout: system.stdout,
       stderr: system.stderr,
     });
-    return EXIT.done;
+    return end === 'ended' ? EXIT.done : EXIT.failed;
   },
 };

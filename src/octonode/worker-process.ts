@@ -139,6 +139,8 @@ export class WorkerLife {
     if (answer.status !== 'ok') return void this.#refuse(answer);
     this.inFlight.delete(call.asked.invocationId);
     this.answered += 1;
+    // Before the caller hears of it: the next request must not go to a process that is about to end.
+    if (saysItEnds(answer.envelope)) this.#ending();
     if (call.settle === undefined) this.#events.onLateAnswer();
     else this.#events.onAnswer(call, answer.envelope);
   }
@@ -174,4 +176,13 @@ export class WorkerLife {
     this.#child.kill();
     this.#events.onDoomed(failure);
   }
+}
+
+/** An error with `details.uncaught`: the process cannot go on after it. */
+function saysItEnds(envelope: AnswerEnvelope): boolean {
+  if (envelope.status === 'ok') return false;
+  const { details } = envelope.error;
+  return (
+    typeof details === 'object' && details !== null && 'uncaught' in details && details.uncaught === true
+  );
 }

@@ -6,15 +6,16 @@ import { type Asked, type Failure, failureEnvelope, schemaFailure } from '../fai
 import { OCTONODE_VERSION } from '../limits.ts';
 import { withDefaults } from '../request.ts';
 import type { SchemaChecker, SchemaVerdict } from '../schema-check.ts';
-import { isNodeError, type RunContext } from '../sdk/sdk.ts';
+import type { RunContext } from '../sdk/sdk.ts';
 import type { Definition, Runnable } from './definitions.ts';
 import type { Instances } from './instances.ts';
 import { findLoss } from './lossless.ts';
+import { type ThrownFailure, thrownFailure } from './thrown.ts';
 
-/** The nodes of the file, or why they could not be loaded. */
+/** The nodes of the file, or why every request fails. */
 export type Loaded =
   | { status: 'ok'; definitions: readonly Definition[] }
-  | { status: 'failed'; error: unknown };
+  | { status: 'failed'; failure: ThrownFailure };
 
 export interface AnswerDeps {
   loaded: Loaded;
@@ -26,10 +27,22 @@ type InvokeRequest = Extract<NodeRequest, { type: 'invoke' }>;
 
 const UNKNOWN_ID = 'unknown';
 
+/** A call that runs, and its answer line to come. */
+export interface PendingAnswer {
+  asked: Asked;
+  reply: Promise<string>;
+}
+
 /** The answer as one line of JSON, newline included; at once when nothing has to be waited for. */
-export function answerRequest(line: string, deps: AnswerDeps): string | Promise<string> {
+export function answerRequest(line: string, deps: AnswerDeps): string | PendingAnswer {
   const answered = answer(line, deps);
-  return answered instanceof Promise ? answered.then(encode) : encode(answered);
+  if (!isRunning(answered)) return encode(answered);
+  return { asked: answered.asked, reply: answered.envelope.then(encode) };
+}
+
+/** The answer line of a call that is given up. */
+export function answerFailure(asked: Asked, failure: ThrownFailure): string {
+  return encode(failureEnvelope(asked, failure));
 }
 
 /** The answer to a line that is no request at all. */
@@ -51,23 +64,32 @@ function encode(envelope: AnswerEnvelope): string {
   }
 }
 
-function answer(line: string, deps: AnswerDeps): AnswerEnvelope | Promise<AnswerEnvelope> {
+interface Running {
+  asked: Asked;
+  envelope: Promise<AnswerEnvelope>;
+}
+
+function isRunning(answered: AnswerEnvelope | Running): answered is Running {
+  return answered.envelope instanceof Promise;
+}
+
+function answer(line: string, deps: AnswerDeps): AnswerEnvelope | Running {
   const read = readRequest(line);
   if (read.status === 'invalid') return read.envelope;
   const { request } = read;
   const { loaded } = deps;
-  if (loaded.status === 'failed')
-    return failureEnvelope(request, thrown(loaded.error, 'Cannot load the node: '));
+  if (loaded.status === 'failed') return failureEnvelope(request, loaded.failure);
   const { definitions } = loaded;
   if (request.type === 'describe') return describe(request, definitions);
   const found = findRunnable(definitions, request.node);
   if (typeof found === 'string') return failureEnvelope(request, unknownNode(found, definitions));
-  const fail = (error: unknown): AnswerEnvelope => failureEnvelope(request, thrown(error, ''));
+  const fail = (error: unknown): AnswerEnvelope => failureEnvelope(request, thrownFailure(error));
   try {
     const outcome = invoke(request, found, deps);
-    return outcome instanceof Promise
-      ? outcome.then((late) => conclude(request, late), fail)
-      : conclude(request, outcome);
+    if (!(outcome instanceof Promise)) return conclude(request, outcome);
+    // The inputs need not live as long as the call.
+    const asked: Asked = { type: 'invoke', invocationId: request.invocationId };
+    return { asked, envelope: outcome.then((late) => conclude(request, late), fail) };
   } catch (error) {
     return fail(error);
   }
@@ -246,18 +268,4 @@ function notJson(error: unknown): Failure {
     `Answer cannot be written as JSON: ${error instanceof Error ? error.message : String(error)}`,
     '',
   );
-}
-
-function thrown(error: unknown, prefix: string): Failure & { stack?: string } {
-  const message = prefix + (error instanceof Error ? error.message : String(error));
-  const stack = error instanceof Error && typeof error.stack === 'string' ? { stack: error.stack } : {};
-  if (!isNodeError(error)) return { code: 'RUNTIME_ERROR', message, retryable: false, ...stack };
-  const details = error.details === undefined ? {} : { details: error.details as Record<string, unknown> };
-  return {
-    code: error.retryable ? 'RUNTIME_ERROR' : 'NON_RETRYABLE',
-    message,
-    retryable: error.retryable,
-    ...details,
-    ...stack,
-  };
 }

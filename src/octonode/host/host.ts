@@ -9,7 +9,10 @@ import { AnswerLines, type HostOutput } from './answer-lines.ts';
 import type { Loaded } from './answer-request.ts';
 import { readDefinitions } from './definitions.ts';
 import { createInstances } from './instances.ts';
+import { exportFailure, importFailure } from './load-failure.ts';
 import { provideSdkModule } from './sdk-module.ts';
+import { messageOf, stackOf } from './thrown.ts';
+import { watchUncaught } from './uncaught.ts';
 
 interface HostStreams {
   stdin: Readable;
@@ -17,50 +20,69 @@ interface HostStreams {
   stderr: Writable;
 }
 
-/** Resolves when the input ended, every request is answered, every service disposed and the last byte handed on. */
-export async function hostNodes(file: string, streams: HostStreams): Promise<void> {
+/**
+ * `ended` when the input ended, every request is answered, every service disposed and the last byte handed on. `failed` as
+ * soon as something was thrown outside of every call: what is in flight was answered with it, nothing was disposed, and the
+ * process must end, for nobody knows what state the file's own is in.
+ */
+export async function hostNodes(file: string, streams: HostStreams): Promise<'ended' | 'failed'> {
   const output = takeStdout(streams);
-  provideSdkModule();
+  const loadedUrls = provideSdkModule();
   const instances = createInstances((id, error) => {
-    streams.stderr.write(
-      `Cannot dispose service "${id}": ${error instanceof Error ? error.stack : String(error)}\n`,
-    );
+    streams.stderr.write(`Cannot dispose service "${id}": ${stackOf(error).stack ?? messageOf(error)}\n`);
   });
   const schemas = createSchemaChecker();
-  const loaded = loadFile(file);
-  const answered = new AnswerLines(streams.stdin, output, { loaded, instances, schemas }).ended();
-  if (!(await hasRequest(streams.stdin, loaded))) void prepareSchemas(await loaded, schemas);
-  await answered;
-  await instances.disposeAll();
+  const failed = Promise.withResolvers<void>();
+  let end: 'ended' | 'failed' = 'ended';
+  watchUncaught((error) => {
+    end = 'failed';
+    if (lines.fail(error) === 0)
+      streams.stderr.write(`Node threw outside of any call: ${stackOf(error).stack ?? messageOf(error)}\n`);
+    failed.resolve();
+  });
+  const loaded = loadFile(resolve(file), loadedUrls);
+  const lines = new AnswerLines(streams.stdin, output, { loaded, instances, schemas });
+  void prepareAhead(streams.stdin, loaded, schemas);
+  await lines.ended();
+  if (end === 'ended') await Promise.race([failed.promise, instances.disposeAll()]);
   await output.release();
+  return end;
 }
 
-async function loadFile(file: string): Promise<Loaded> {
-  const language = extname(file).endsWith('ts') ? 'typescript' : 'javascript';
+async function loadFile(file: string, loadedUrls: ReadonlySet<string>): Promise<Loaded> {
+  let exported: Record<string, unknown>;
   try {
     // The one import that no bundler can foresee: the user's file.
-    const exported: Record<string, unknown> = await import(pathToFileURL(resolve(file)).href);
+    exported = await import(pathToFileURL(file).href);
+  } catch (error) {
+    return { status: 'failed', failure: importFailure(error, { file, loadedUrls }) };
+  }
+  const language = extname(file).endsWith('ts') ? 'typescript' : 'javascript';
+  try {
     return { status: 'ok', definitions: readDefinitions(exported, language) };
   } catch (error) {
-    return { status: 'failed', error };
+    return { status: 'failed', failure: exportFailure(error, file) };
   }
 }
 
-/** Whether something was there to read by the time the file was loaded. If not, the process was started ahead of its call. */
-async function hasRequest(input: Readable, loaded: Promise<Loaded>): Promise<boolean> {
+/**
+ * When nothing was there to read by the time the file was loaded, the process was started ahead of its call: then there is
+ * time to compile the schemas now.
+ */
+async function prepareAhead(
+  input: Readable,
+  loading: Promise<Loaded>,
+  schemas: SchemaChecker,
+): Promise<void> {
   let hasData = false;
   const note = (): void => {
     hasData = true;
   };
   input.once('data', note).once('end', note);
-  await loaded;
+  const loaded = await loading;
   await new Promise<void>((turn) => setImmediate(turn));
   input.removeListener('data', note).removeListener('end', note);
-  return hasData;
-}
-
-async function prepareSchemas(loaded: Loaded, schemas: SchemaChecker): Promise<void> {
-  if (loaded.status === 'failed') return;
+  if (hasData || loaded.status === 'failed') return;
   const runnables = loaded.definitions.flatMap((definition) => [...definition.runnables.values()]);
   await schemas.prepare(runnables.flatMap(({ inputs, outputs }) => [inputs, outputs]));
 }

@@ -10,8 +10,9 @@ const KEY = 'burrow.node.sdk';
 /** What the module exports. */
 const EXPORTS = { defineNode, defineService, defineClass, defineConst, NodeError };
 
-/** From now on, for the life of this process. */
-export function provideSdkModule(): void {
+/** From now on, for the life of this process. Answers the URLs of all files that are loaded from now on, in order. */
+export function provideSdkModule(): ReadonlySet<string> {
+  const loadedUrls = new Set<string>();
   // The made-up sources below have no scope of ours: a registered symbol is what both sides know.
   Reflect.set(globalThis, Symbol.for(KEY), EXPORTS);
   const value = `globalThis[Symbol.for('${KEY}')]`;
@@ -26,9 +27,11 @@ export function provideSdkModule(): void {
       return { url: URL_OF_SDK, format, shortCircuit: true };
     },
     load(url, context, next) {
+      if (url.startsWith('file:')) loadedUrls.add(url);
       if (url !== URL_OF_SDK) return next(url, context);
       const format = context.format === 'commonjs' ? 'commonjs' : 'module';
       return { format, source: sources[format], shortCircuit: true };
     },
   });
+  return loadedUrls;
 }

@@ -2,16 +2,15 @@
 
 import { findProject, type LoadedProject, loadProject, type Project } from '../octonode/project/project.ts';
 import { nearest, UsageError } from './command.ts';
-import { foreignProject } from './project-problems.ts';
+import { usableProject } from './project-problems.ts';
 import type { System } from './system.ts';
 
 /** Throws UsageError when there is no project in the current directory or above it. */
 export async function projectAround(system: System): Promise<LoadedProject> {
-  const found = findProject(system.cwd);
-  if (found.status === 'foreign') throw foreignProject(found.path);
-  if (found.status === 'missing')
+  const path = usableProject(findProject(system.cwd));
+  if (path === undefined)
     throw new UsageError('No .octonode is in this directory or above it', 'Make one: burrow scan');
-  return loadProject(found.path);
+  return loadProject(path);
 }
 
 /** The index of a workflow; throws UsageError when the project has none of that id. */

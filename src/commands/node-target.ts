@@ -1,13 +1,13 @@
 // Which program a `burrow node` command means: a command after `--`, a file, or the id of a node in `.octonode`.
 
 import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { NodeCommand } from '../octonode/octonode.ts';
 import { findProject } from '../octonode/project/find-project.ts';
 import { commandOfFile, runnableCommand } from '../octonode/scan/file-command.ts';
 import { type Call, type Flag, nearest, UsageError } from './command.ts';
 import { ownCommand } from './own-command.ts';
-import { foreignProject, invalidProject } from './project-problems.ts';
+import { invalidProject, usableProject } from './project-problems.ts';
 
 interface NodeTarget {
   command: NodeCommand;
@@ -74,15 +74,14 @@ function commandOf(file: string, cwd: string): NodeCommand | undefined {
 
 /** The node of that id in the project around `cwd`, with the settings that its person wrote; undefined without one. */
 async function nodeOfProject(id: string, { system, flags }: Call): Promise<NodeTarget | undefined> {
-  const found = findProject(system.cwd);
-  if (found.status === 'foreign') throw foreignProject(found.path);
-  if (found.status === 'missing') return undefined;
+  const path = usableProject(findProject(system.cwd));
+  if (path === undefined) return undefined;
   const {
     loadProject,
     commandOf: recordedCommand,
     findNode,
   } = await import('../octonode/project/project.ts');
-  const loaded = await loadProject(found.path);
+  const loaded = await loadProject(path);
   if (loaded.status === 'invalid') throw invalidProject(loaded.path, loaded.problems);
   const entries = loaded.project.content.nodes ?? [];
   const entry = findNode(entries, id);
@@ -92,16 +91,16 @@ async function nodeOfProject(id: string, { system, flags }: Call): Promise<NodeT
       entries.map((node) => node.id),
     );
     throw new UsageError(
-      `Node "${id}" is not in "${found.path}"`,
+      `Node "${id}" is not in "${path}"`,
       near === undefined ? 'burrow scan records what is there' : `Did you mean "${near}"?`,
     );
   }
   const command = recordedCommand(entry.signature);
   if (command === undefined)
-    throw new UsageError(`Node "${id}" has no command in "${found.path}"`, 'Record it: burrow scan');
+    throw new UsageError(`Node "${id}" has no command in "${path}"`, 'Record it: burrow scan');
   return {
     command: runnableCommand(command, ownCommand()),
-    cwd: resolve(found.directory, entry.signature?.cwd ?? '.'),
+    cwd: resolve(dirname(path), entry.signature?.cwd ?? '.'),
     node: typeof flags.node === 'string' ? flags.node : id,
     timeoutMs: entry.runtime?.timeout_ms,
     config: entry.presentation?.['config'],

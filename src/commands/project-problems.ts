@@ -1,5 +1,6 @@
 // How the mistakes of a project file are told: one a line, as compilers do, so that editors can jump there.
 
+import type { FoundProject } from '../octonode/project/find-project.ts';
 import type { ProjectProblem } from '../octonode/project/project.ts';
 import { UsageError } from './command.ts';
 import { EXIT, type System } from './system.ts';
@@ -11,10 +12,19 @@ export function reportProblems(path: string, problems: readonly ProjectProblem[]
   return EXIT.failed;
 }
 
-export function foreignProject(path: string): UsageError {
-  return new UsageError(
-    `Project file "${path}" belongs to another user`,
-    'To use it all the same, work in its own directory',
+/** The path of the project; undefined when there is none. Throws UsageError for one that cannot be used. */
+export function usableProject(found: FoundProject): string | undefined {
+  if (found.status === 'found') return found.path;
+  if (found.status === 'missing') return undefined;
+  if (found.status === 'foreign') {
+    throw new UsageError(
+      `Project file "${found.path}" belongs to another user`,
+      'To use it all the same, work in its own directory',
+    );
+  }
+  throw new UsageError(
+    `Project file "${found.path}" is ${found.problem}`,
+    'Move it away or make it readable; burrow scan makes a new one',
   );
 }
 

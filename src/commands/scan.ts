@@ -8,7 +8,7 @@ import { createChildEnvironment } from '../process/environment.ts';
 import { type Call, type Command, UsageError } from './command.ts';
 import { countFlag, durationFlag, interruptible } from './node-options.ts';
 import { ownCommand } from './own-command.ts';
-import { foreignProject, reportProblems } from './project-problems.ts';
+import { reportProblems, usableProject } from './project-problems.ts';
 import { reportJson, reportText } from './scan-report.ts';
 import { createStatusLine } from './status-line.ts';
 import { EXIT } from './system.ts';
@@ -76,7 +76,5 @@ function projectPath({ positionals, system }: Call): string {
       `"${directory}" is no directory`,
       'Name the directory that holds nodes/ or .octonode',
     );
-  const found = findProject(directory);
-  if (found.status === 'foreign') throw foreignProject(found.path);
-  return found.status === 'found' ? found.path : join(directory, PROJECT_FILE);
+  return usableProject(findProject(directory)) ?? join(directory, PROJECT_FILE);
 }

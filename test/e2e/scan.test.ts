@@ -49,6 +49,20 @@ describe('burrow scan', () => {
     expect(readFileSync(file)).toEqual(text);
   });
 
+  it.each([['scan'], ['scan', '--check'], ['flow', 'check'], ['flow', 'run', 'w'], ['node', 'run', 'greet']])(
+    'says what is in the way when .octonode is a directory: %s %s',
+    (...args) => {
+      const directory = project({ '.octonode/file': '', 'nodes/greet.js': node('greet') });
+
+      const ran = burrow(directory, ...args);
+
+      expect(ran).toMatchObject({ stdout: '', status: 2 });
+      expect(ran.stderr).toContain(
+        `burrow: Project file "${join(directory, '.octonode')}" is a directory, not a file\n`,
+      );
+    },
+  );
+
   it('describes 60 nodes, the bad ones with a line each, within the deadline and 2 s; JSON on demand', () => {
     const directory = project(BAD);
     const bad = Object.keys(BAD);

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   mkdirSync,
@@ -96,6 +97,20 @@ describe('findProject()', () => {
       directory: join(directory, 'a'),
     });
     expect(findProject(directory)).toEqual({ status: 'missing' });
+  });
+
+  it.each<[string, (path: string) => void, string]>([
+    ['a directory', (path) => mkdirSync(path), 'a directory, not a file'],
+    ['a FIFO', (path) => execFileSync('mkfifo', [path]), 'not a regular file'],
+    ['a link to itself', (path) => symlinkSync('.octonode', path), 'not to be read (ELOOP)'],
+  ])('refuses %s in the directory itself, and does not see it from below', (name, put, problem) => {
+    const start = join(directory, name);
+    const path = join(start, '.octonode');
+    mkdirSync(join(start, 'below'), { recursive: true });
+    put(path);
+
+    expect(findProject(start)).toEqual({ status: 'unusable', path, problem });
+    expect(findProject(join(start, 'below'))).toEqual({ status: 'missing' });
   });
 });
 

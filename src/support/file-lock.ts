@@ -13,6 +13,7 @@ const MAX_TRIES = 3;
 export interface LockFiles {
   open(path: string, flags: number, mode: number): Promise<number>;
   close(fd: number): Promise<void>;
+  chmod(fd: number, mode: number): Promise<void>;
   /** Bytes written at `position`; may be fewer than given. */
   write(fd: number, buffer: Buffer, position: number): Promise<number>;
   readText(path: string): Promise<string>;
@@ -24,6 +25,7 @@ export interface LockFiles {
 const systemLockFiles: LockFiles = {
   open: promisify(fs.open),
   close: promisify(fs.close),
+  chmod: promisify(fs.fchmod),
   write: async (fd, buffer, position) =>
     (await promisify(fs.write)(fd, buffer, 0, buffer.length, position)).bytesWritten,
   readText: (path) => fs.promises.readFile(path, 'utf8'),
@@ -75,6 +77,8 @@ export class FileLock {
     const ownPath = `${this.#path}.${this.#token}.tmp`;
     const fd = await this.#files.open(ownPath, CREATE_FLAGS, 0o600);
     try {
+      // Whatever the umask: a lock that cannot be read would count as nobody's.
+      await this.#files.chmod(fd, 0o600);
       await this.#write(fd, Buffer.from(`${JSON.stringify(own)}\n`));
       await this.#files.link(ownPath, this.#path);
       return true;

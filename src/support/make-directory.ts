@@ -1,14 +1,14 @@
 // Makes a directory and those above it. Node's own recursive mkdir never ends where the kernel says ENOENT although the parent
 // exists (/proc), and no timer can stop it. Promises an end after two steps for each part of the path, with a system error.
 
-import { mkdir, stat } from 'node:fs/promises';
+import { chmod, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Nothing happens to a directory that exists; each that is made gets `mode` less the umask (default 0777). Throws the error of
- * the system, or one like it: `ENOTDIR` when something else is in the way, `ENOENT` where the system makes no directories.
+ * Nothing happens to a directory that exists; each that is made gets exactly `mode`, whatever the umask; without one it gets 0777
+ * less the umask. Throws the error of the system, or one like it: `ENOTDIR` when something else is in the way, `ENOENT` where the system makes no directories.
  */
-export async function makeDirectory(path: string, mode = 0o777): Promise<void> {
+export async function makeDirectory(path: string, mode?: number): Promise<void> {
   if ((await makeOne(path, mode)) === 'made') return;
   const parent = dirname(path);
   if (parent !== path) await makeDirectory(parent, mode);
@@ -16,9 +16,10 @@ export async function makeDirectory(path: string, mode = 0o777): Promise<void> {
   throw systemError('ENOENT', `No directory can be made here (ENOENT), mkdir "${path}"`);
 }
 
-async function makeOne(path: string, mode: number): Promise<'made' | 'no parent'> {
+async function makeOne(path: string, mode: number | undefined): Promise<'made' | 'no parent'> {
   try {
     await mkdir(path, mode);
+    if (mode !== undefined) await setMode(path, mode);
     return 'made';
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
@@ -27,6 +28,12 @@ async function makeOne(path: string, mode: number): Promise<'made' | 'no parent'
   }
   if (await isDirectory(path)) return 'made';
   throw systemError('ENOTDIR', `What exists is not a directory (ENOTDIR), mkdir "${path}"`);
+}
+
+/** The umask took bits away; a group that the directory inherits (its setgid bit) stays. */
+async function setMode(path: string, mode: number): Promise<void> {
+  const current = (await stat(path)).mode & 0o7777;
+  if ((current & 0o777) !== mode) await chmod(path, (current & 0o7000) | mode);
 }
 
 /** False for a link to nowhere. */

@@ -2,6 +2,7 @@
 // one gathers. A disk that refuses never fails an operation: its outcomes stay in memory, are still replayed, and are
 // written once the disk takes them again. The queue is bounded by the number of operations that run at once.
 import type { Clock, Timer } from '../../support/clock.ts';
+import { ConfigurationError } from '../../support/configuration-error.ts';
 import type { Log } from '../../support/log.ts';
 import type { Journal, JournalRecord, JournalStatus } from './contract.ts';
 import { type Entry, EntryIndex } from './entry-index.ts';
@@ -59,11 +60,12 @@ export class DiskJournal implements Journal {
     this.#store = new JournalStore(options, { ...deps, index: this.#index, warn });
   }
 
-  /** Takes the files; a journal that cannot is degraded from the start, and tries again. */
+  /** Takes the files; a journal that cannot is degraded from the start, and tries again. Throws ConfigurationError for foreign files. */
   async start(): Promise<void> {
     try {
       await this.#store.take();
     } catch (error) {
+      if (error instanceof ConfigurationError) throw error;
       if (errnoOf(error) !== undefined) await this.#store.readOnly();
       this.#degrade(error);
     }

@@ -4,6 +4,8 @@ import fs from 'node:fs';
 import { dirname } from 'node:path';
 import { makeDirectory } from '../../support/make-directory.ts';
 
+export type FileKind = 'missing' | 'file' | 'directory' | 'FIFO' | 'device' | 'socket' | 'link to nowhere';
+
 export interface FileFacts {
   isFile: boolean;
   sizeBytes: number;
@@ -25,6 +27,8 @@ export interface JournalFs {
   facts(fd: number): Promise<FileFacts>;
   /** Names that lead to the open file; 0 once it was removed. Synchronous: about 1 µs, a thread-pool trip costs 30. */
   linkCount(fd: number): number;
+  /** Of what the path leads to, links followed; opens nothing. */
+  kindOf(path: string): Promise<FileKind>;
   directoryMode(path: string): Promise<number>;
   /** Creates the directory and its missing parents; one that exists is left as it is. */
   makeDirectory(path: string, mode: number): Promise<void>;
@@ -53,6 +57,11 @@ export const systemJournalFs: JournalFs = {
     return { isFile: stats.isFile(), sizeBytes: stats.size, mode: stats.mode & 0o777 };
   },
   linkCount: (fd) => fs.fstatSync(fd).nlink,
+  kindOf: async (path) => {
+    const stats = await statOrMissing(fs.promises.stat(path));
+    if (stats !== undefined) return kindIn(stats);
+    return (await statOrMissing(fs.promises.lstat(path))) === undefined ? 'missing' : 'link to nowhere';
+  },
   directoryMode: async (path) => (await fs.promises.stat(path)).mode & 0o777,
   makeDirectory,
   list: (path) => fs.promises.readdir(path),
@@ -92,6 +101,22 @@ export async function ignoreFailure(work: Promise<unknown>): Promise<void> {
   } catch {
     // Left behind on purpose; see above.
   }
+}
+
+async function statOrMissing(asked: Promise<fs.Stats>): Promise<fs.Stats | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function kindIn(stats: fs.Stats): FileKind {
+  if (stats.isFile()) return 'file';
+  if (stats.isDirectory()) return 'directory';
+  if (stats.isFIFO()) return 'FIFO';
+  return stats.isSocket() ? 'socket' : 'device';
 }
 
 function settle<Result>(

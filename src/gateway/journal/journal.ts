@@ -1,6 +1,7 @@
 // The journal: the outcomes of completed operations, so that a request sent again gets its answer instead of a second run.
 // It promises: what was acknowledged as durable survives kill -9 and a power cut for its five minutes; a start never fails
-// and never silently begins empty because of what is on the disk; a disk that refuses never fails an operation; and one
+// and never silently begins empty because of what is in a state directory, and never touches files of others for a file named by
+// hand; a disk that refuses never fails an operation; and one
 // outcome costs one append, whatever the journal already holds. It never journals work that has not completed.
 import { JOURNAL_MAX_ENTRIES, JOURNAL_TTL_MS } from '../../protocol/defaults.ts';
 import type { Clock } from '../../support/clock.ts';
@@ -33,7 +34,10 @@ export interface JournalDeps {
   files?: JournalFs;
 }
 
-/** The journal, ready. Never rejects because of what is on the disk: it is degraded then, says so, and tries again. */
+/**
+ * The journal, ready. Never rejects because of what the disk says: it is degraded then, says so, and tries again. Throws
+ * ConfigurationError for an explicit file whose names are taken by something that is not recognisably ours; nothing is touched then.
+ */
 export async function openJournal(options: JournalOptions, deps: JournalDeps): Promise<Journal> {
   const { location, ttlMs = JOURNAL_TTL_MS, maxEntries = JOURNAL_MAX_ENTRIES } = options;
   if (location.kind === 'memory') return createMemoryJournal({ ttlMs, maxEntries }, deps);

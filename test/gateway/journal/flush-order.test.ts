@@ -49,6 +49,7 @@ describe('power cuts', () => {
     expect(trace).toEqual([
       'unlink operations.json.tmp',
       'open operations.json.tmp',
+      'chmod',
       'write',
       'sync',
       'rename operations.json.tmp operations.json',

@@ -35,6 +35,7 @@ export async function writeFolded(entries: Entry[], deps: FoldDeps): Promise<Fol
   await ignoreFailure(files.unlink(paths.temporary));
   const fd = await files.open(paths.temporary, TEMPORARY_FLAGS, 0o600);
   try {
+    await files.chmod(fd, 0o600); // Whatever the umask.
     const segment = new Segment(files, fd, 0);
     const locations = await writeEntries(segment, entries, deps);
     await files.sync(fd);

@@ -2,13 +2,21 @@
 import { join } from 'node:path';
 import { ignoreFailure, type JournalFs } from '../journal-fs.ts';
 import type { JournalPaths } from './journal-paths.ts';
+import { refuseForeignFiles } from './refuse-foreign-files.ts';
 
-/** Makes the directory 0700. One that exists keeps its mode; a state directory open to others is warned about. */
-export async function makeJournalDirectory(
+/** As src/support/file-lock.ts names them: nothing else of that look is ours. */
+const HALF_LOCK = /\.(stale-)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
+
+/**
+ * Makes the directory 0700. One that exists keeps its mode; a state directory open to others is warned about. One that is not our
+ * own is looked at before: throws ConfigurationError when something foreign stands under a name that the journal needs.
+ */
+export async function prepareDirectory(
   options: { paths: JournalPaths; isOwn: boolean },
   deps: { files: JournalFs; warn: (message: string) => void },
 ): Promise<void> {
   const { directory } = options.paths;
+  if (!options.isOwn) await refuseForeignFiles(options.paths, deps.files);
   await deps.files.makeDirectory(directory, 0o700);
   const mode = await deps.files.directoryMode(directory);
   if (!options.isOwn || (mode & 0o077) === 0) return;
@@ -19,7 +27,7 @@ export async function makeJournalDirectory(
 export async function removeLeftovers(paths: JournalPaths, files: JournalFs): Promise<void> {
   for (const name of await files.list(paths.directory)) {
     const path = join(paths.directory, name);
-    const isHalfLock = path.startsWith(`${paths.lock}.`) && path.endsWith('.tmp');
+    const isHalfLock = path.startsWith(`${paths.lock}.`) && HALF_LOCK.test(path);
     if (isHalfLock || path === paths.temporary) await ignoreFailure(files.unlink(path));
   }
 }

@@ -13,7 +13,7 @@ import { setAside } from './set-aside.ts';
 const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK; // A FIFO in the file's place must not block.
 
 /** The machine is short of something for the moment: says nothing about the file, so it is neither damaged nor set aside. */
-const PASSING_FAILURES = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EINTR']);
+export const PASSING_FAILURES = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EINTR']);
 
 export interface LoadDeps {
   files: JournalFs;

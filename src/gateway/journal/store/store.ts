@@ -9,7 +9,7 @@ import type { Entry, EntryIndex } from '../entry-index.ts';
 import { errnoOf, ignoreFailure, type JournalFs, writeFully } from '../journal-fs.ts';
 import { encodeEntry, readText } from './entry-line.ts';
 import { foldEntries } from './fold.ts';
-import { makeJournalDirectory, removeLeftovers } from './journal-directory.ts';
+import { prepareDirectory, removeLeftovers } from './journal-directory.ts';
 import { type DiskLocation, type JournalPaths, pathsOf } from './journal-paths.ts';
 
 export type { DiskLocation } from './journal-paths.ts';
@@ -91,7 +91,7 @@ export class JournalStore {
 
   async #takeNow(): Promise<void> {
     const paths = this.#paths;
-    await makeJournalDirectory({ paths, isOwn: this.#options.location.kind === 'directory' }, this.#deps);
+    await prepareDirectory({ paths, isOwn: this.#options.location.kind === 'directory' }, this.#deps);
     const lock = await this.#lock.take();
     if (lock.status === 'held') throw new Error(`in use by process ${lock.pid}`);
     await removeLeftovers(paths, this.#deps.files);
@@ -212,7 +212,7 @@ export class JournalStore {
     try {
       const facts = await files.facts(fd);
       log.sizeBytes = Math.min(endBytes, facts.sizeBytes);
-      if ((facts.mode & 0o077) !== 0) await files.chmod(fd, 0o600);
+      if (facts.mode !== 0o600) await files.chmod(fd, 0o600);
       if (facts.sizeBytes > log.sizeBytes) await this.#cutTornTail(log);
       await files.syncDirectoryOf(this.#paths.log);
     } catch (error) {

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readlinkSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { makeDirectory } from '../../src/support/make-directory.ts';
 
 let root: string;
@@ -20,6 +20,18 @@ describe('makeDirectory()', () => {
     expect(modes).toEqual([0o755, 0o700, 0o700, 0o700]);
     await expect(makeDirectory(join(root, 'old', 'a'), 0o777)).resolves.toBeUndefined();
     expect(statSync(join(root, 'old', 'a')).mode & 0o777).toBe(0o700);
+  });
+
+  it('gives the mode that is asked for whatever the umask is, and without one what the umask leaves', async () => {
+    const former = process.umask(0o077);
+    onTestFinished(() => void process.umask(former));
+    await makeDirectory(join(root, 'free', 'a'));
+    process.umask(0o777);
+    await makeDirectory(join(root, 'exact', 'a'), 0o750);
+    const modes = ['free', 'free/a', 'exact', 'exact/a'].map(
+      (name) => statSync(join(root, name)).mode & 0o777,
+    );
+    expect(modes).toEqual([0o700, 0o700, 0o750, 0o750]);
   });
 
   it('takes a link to a directory for one, and parts that say nothing', async () => {

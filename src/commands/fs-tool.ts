@@ -117,7 +117,9 @@ export function reportWarnings(outcome: ToolOutcome, system: System): void {
  */
 export function pathArgument({ flags, system }: Call, path: string | undefined): string {
   if (path === undefined || path === '') return '';
-  return flags['controller'] === undefined ? resolve(system.cwd, path) : path;
+  if (flags['controller'] !== undefined) return path;
+  // A slash at the end says that a directory is meant, and the tool wants to know.
+  return `${resolve(system.cwd, path)}${/[^/]\/+$/.test(path) ? '/' : ''}`;
 }
 
 /** The arguments with those behind `--`, which may begin with a dash. Throws when there are more or fewer than `names`. */

@@ -3,9 +3,14 @@
 
 import * as v from 'valibot';
 
+/** The message of an argument that is not there. */
+export const MISSING = 'Is missing';
+const OFFSET = `Give a whole number of bytes from 0 to ${Number.MAX_SAFE_INTEGER}`;
+
 /** The arguments of one tool; those it does not know are ignored. */
 export function argumentsObject<Entries extends v.ObjectEntries>(entries: Entries) {
-  return v.object(entries, 'Give the arguments as an object, with this one among them');
+  // The library's type for an argument that is not there is the object's too.
+  return v.object(entries, ({ path }) => (path === undefined ? 'Give the arguments as an object' : MISSING));
 }
 
 /** A path: a string that is not empty, holds no zero byte and can be written as UTF-8. */
@@ -47,10 +52,19 @@ export function bound(fallback: number, maximum = Number.MAX_SAFE_INTEGER) {
   );
 }
 
-/** A whole number from 0; everything else means 0. */
+/**
+ * A whole number from 0, also as a string; null and an empty string mean 0. Anything else is refused: reading from the beginning
+ * instead would give a caller who pages through a file the same page again. Beyond 2^53 a number is not exact, nor any file so long.
+ */
 export const OffsetSchema = v.pipe(
   v.unknown(),
-  v.transform((given) => positiveInteger(given) ?? 0),
+  v.transform((given) => (given === null || given === undefined || given === '' ? 0 : given)),
+  v.transform((given) => (typeof given === 'string' ? Number(given) : given)),
+  v.number(OFFSET),
+  v.safeInteger(OFFSET),
+  v.minValue(0, OFFSET),
+  // Not -0.
+  v.transform((given) => given + 0),
 );
 
 /** The number meant by `given`, or undefined when it is absent, not a whole number, or not positive. */

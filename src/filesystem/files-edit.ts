@@ -7,21 +7,22 @@
 
 import type { Stats } from 'node:fs';
 import { type FileHandle, stat } from 'node:fs/promises';
-import type * as v from 'valibot';
+import * as v from 'valibot';
 import { BurrowError } from '../protocol/errors.ts';
 import { argumentsObject, FileTextSchema, PathSchema } from './arguments.ts';
 import { errnoError } from './errno.ts';
+import { resolveFilePath } from './file-path.ts';
 import { type OpenFile, openRegular } from './open-regular.ts';
 import { replaceFile, writeFully } from './replace/replace.ts';
 import { resolveWritePath, writableStats } from './replace/write-target.ts';
 import { findLiteral } from './scan/find-literal.ts';
-import { defineTool, resolvePath, type ToolAnswer, type ToolContext } from './tool.ts';
+import { defineTool, type ToolAnswer, type ToolContext } from './tool.ts';
 
 const BLOCK_BYTES = 1024 * 1024;
 
 const EditSchema = argumentsObject({
   filePath: PathSchema,
-  oldText: FileTextSchema,
+  oldText: v.pipe(FileTextSchema, v.nonEmpty('It must not be empty: an empty text is nowhere in particular')),
   newText: FileTextSchema,
 });
 
@@ -34,7 +35,7 @@ interface Edit {
 export const filesEdit = defineTool('filePath', EditSchema, edit);
 
 async function edit(asked: v.InferOutput<typeof EditSchema>, context: ToolContext): Promise<ToolAnswer> {
-  const filePath = resolvePath(context, asked.filePath);
+  const filePath = await resolveFilePath(context, asked.filePath, { isMade: false });
   const path = await resolveWritePath(filePath, false);
   return context.writes.exclusive(path, context.signal, async () => {
     const file = await openRegular(path);
@@ -48,14 +49,13 @@ async function edit(asked: v.InferOutput<typeof EditSchema>, context: ToolContex
   });
 }
 
-/** Throws `old_text_not_found` (also for an empty text, which is nowhere in particular) and `old_text_not_unique`. */
+/** Throws `old_text_not_found` and `old_text_not_unique`. */
 async function locate(
   handle: FileHandle,
   asked: { oldText: string; newText: string },
   signal: AbortSignal,
 ): Promise<Edit> {
-  const forms =
-    asked.oldText === '' ? [] : [asked, { oldText: toCrlf(asked.oldText), newText: toCrlf(asked.newText) }];
+  const forms = [asked, { oldText: toCrlf(asked.oldText), newText: toCrlf(asked.newText) }];
   for (const form of forms) {
     if (form !== asked && form.oldText === asked.oldText) break;
     const oldBytes = Buffer.from(form.oldText);

@@ -5,6 +5,7 @@ import { lstat, readlink } from 'node:fs/promises';
 import type * as v from 'valibot';
 import { argumentsObject, PathSchema } from './arguments.ts';
 import { errnoOf } from './errno.ts';
+import { namesDirectory } from './file-path.ts';
 import { defineTool, resolvePath, type ToolAnswer, type ToolContext } from './tool.ts';
 
 const InspectSchema = argumentsObject({ path: PathSchema });
@@ -16,7 +17,8 @@ async function inspect(
   context: ToolContext,
 ): Promise<ToolAnswer> {
   const path = resolvePath(context, asked.path);
-  const stats = await statsOrMissing(path);
+  // With its slash the system follows a link to a directory, and refuses a file (ENOTDIR).
+  const stats = await statsOrMissing(namesDirectory(asked.path) ? `${path}/` : path);
   if (stats === undefined) {
     const absent = { path, exists: false, type: null, size: null, modifiedAt: null, symlinkTarget: null };
     return { fields: absent, warnings: [] };

@@ -7,9 +7,10 @@ import type { FileHandle } from 'node:fs/promises';
 import * as v from 'valibot';
 import { MAX_FRAME_BYTES } from '../protocol/defaults.ts';
 import { argumentsObject, bound, OffsetSchema, PathSchema, WorkspaceRootSchema } from './arguments.ts';
+import { resolveFilePath } from './file-path.ts';
 import { openRegular, useRegularOnDisk } from './open-regular.ts';
 import { LOOKAHEAD_BYTES, pageLength, startsInsideCharacter } from './page.ts';
-import { defineTool, resolvePath, type ToolAnswer, type ToolContext } from './tool.ts';
+import { defineTool, type ToolAnswer, type ToolContext } from './tool.ts';
 
 const DEFAULT_READ_BYTES = 512_000;
 /** No answer holds more than a frame, so no read does. */
@@ -40,7 +41,7 @@ type ReadArguments = v.InferOutput<typeof ReadSchema>;
 export const filesRead = defineTool('filePath', ReadSchema, readPage);
 
 async function readPage(asked: ReadArguments, context: ToolContext): Promise<ToolAnswer> {
-  const filePath = resolvePath(context, asked.filePath);
+  const filePath = await resolveFilePath(context, asked.filePath, { isMade: false });
   const { bytes, stats } = (await readFromDisk(filePath, asked)) ?? (await readThroughPool(filePath, asked));
   context.signal.throwIfAborted();
   return describePage(asked, bytes, { filePath, bytes: stats.size, modifiedAt: stats.mtime.toISOString() });

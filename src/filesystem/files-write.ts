@@ -2,9 +2,10 @@
 
 import * as v from 'valibot';
 import { argumentsObject, FileTextSchema, PathSchema, WorkspaceRootSchema } from './arguments.ts';
+import { resolveFilePath } from './file-path.ts';
 import { replaceFile, writeFully } from './replace/replace.ts';
 import { resolveWritePath, writableStats } from './replace/write-target.ts';
-import { defineTool, resolvePath, type ToolAnswer, type ToolContext } from './tool.ts';
+import { defineTool, type ToolAnswer, type ToolContext } from './tool.ts';
 
 /** Written in one go before a cancel is looked for again. */
 const BLOCK_BYTES = 1024 * 1024;
@@ -19,7 +20,7 @@ export const filesWrite = defineTool('filePath', WriteSchema, write);
 
 async function write(asked: v.InferOutput<typeof WriteSchema>, context: ToolContext): Promise<ToolAnswer> {
   const { signal, writes } = context;
-  const filePath = resolvePath(context, asked.filePath);
+  const filePath = await resolveFilePath(context, asked.filePath, { isMade: true });
   const bytes = Buffer.from(asked.content);
   const path = await resolveWritePath(filePath, true);
   return writes.exclusive(path, signal, async () => {

@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { BurrowError } from '../protocol/errors.ts';
 import type { EncodedField } from '../protocol/file-outcome.ts';
 import type { Clock } from '../support/clock.ts';
+import { MISSING } from './arguments.ts';
 import type { FileWrites } from './replace/replace.ts';
 
 export interface ToolContext {
@@ -58,7 +59,13 @@ function invalidArguments(issues: readonly v.BaseIssue<unknown>[]): BurrowError 
     message: issue.message,
   }));
   return new BurrowError('invalid_params', {
-    message: named.map((issue) => `Argument "${issue.path}" is not valid: ${issue.message}`).join('; '),
+    message: named.map(sentence).join('; '),
     issues: named,
   });
+}
+
+function sentence({ path, message }: { path: string; message: string }): string {
+  return message === MISSING
+    ? `Argument "${path}" is missing`
+    : `Argument "${path}" is not valid: ${message}`;
 }

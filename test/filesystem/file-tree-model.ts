@@ -53,6 +53,7 @@ export function createFileTreeModel(): FileTreeModel {
       return { created: node === undefined };
     },
     edit(path, oldText, newText) {
+      if (oldText === '') throw new ModelError('invalid_params');
       const content = read(path);
       const crlf = (text: string): string => text.replace(/(?<!\r)\n/g, '\r\n');
       const edited =

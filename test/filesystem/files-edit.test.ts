@@ -52,7 +52,6 @@ describe('files_edit', () => {
 
   it.each([
     ['does not occur', 'abc', 'x', 'old_text_not_found'],
-    ['is empty', 'abc', '', 'old_text_not_found'],
     ['occurs twice', 'ab ab', 'ab', 'old_text_not_unique'],
     ['occurs twice with overlap', 'aaa', 'aa', 'old_text_not_unique'],
     ['occurs twice with CRLF', 'a\r\nb a\r\nb', 'a\nb', 'old_text_not_unique'],
@@ -66,6 +65,15 @@ describe('files_edit', () => {
 
     expect(outcome).toMatchObject({ ok: false, error: code, filePath, diagnostic: { code } });
     expect(readFileSync(filePath, 'utf8')).toBe(content);
+  });
+
+  it('refuses an empty text by name, whatever the file', async () => {
+    for (const filePath of [fileWith('abc'), fileWith(''), '/nowhere']) {
+      const outcome = await callTool('files_edit', { filePath, oldText: '', newText: 'new' });
+
+      expect(outcome).toMatchObject({ ok: false, error: 'invalid_params', filePath });
+      expect(outcome.diagnostic?.message).toMatch(/^Argument "arguments\.oldText" .* must not be empty/);
+    }
   });
 
   it.each([

@@ -98,13 +98,41 @@ describe('files_read', () => {
     expect(outcome).toMatchObject({ returnedBytes: 2 * 1024 * 1024, nextOffsetBytes: 2 * 1024 * 1024 });
   });
 
-  it('is empty behind the end', async () => {
+  it.each([
+    ['1', 1],
+    [' 2 ', 2],
+    ['', 0],
+    [null, 0],
+    [-0, 0],
+    [3.0, 3],
+  ])('takes an offsetBytes of %j', async (offsetBytes, read) => {
+    expect(await callTool('files_read', { filePath: fileWith('abcd'), offsetBytes })).toMatchObject({
+      ok: true,
+      offsetBytes: read,
+      content: 'abcd'.slice(read),
+    });
+  });
+
+  it.each([[1e18], [2 ** 53], ['abc'], [-1], ['-1'], [1.5], [true], [{}], [[1]], ['1e400']])(
+    'refuses an offsetBytes of %j, for the beginning is not what was asked for',
+    async (offsetBytes) => {
+      const outcome = await callTool('files_read', { filePath: fileWith('abcd'), offsetBytes });
+
+      expect(outcome).toMatchObject({ ok: false, error: 'invalid_params' });
+      expect(outcome.diagnostic?.message).toBe(
+        'Argument "arguments.offsetBytes" is not valid: Give a whole number of bytes from 0 to 9007199254740991',
+      );
+    },
+  );
+
+  it.each([3, 10, 2 ** 53 - 1])('is empty behind the end, at %d', async (offsetBytes) => {
     const filePath = fileWith('abc');
 
-    const outcome = await callTool('files_read', { filePath, offsetBytes: 10 });
+    const outcome = await callTool('files_read', { filePath, offsetBytes });
 
     expect(outcome).toMatchObject({
       ok: true,
+      offsetBytes,
       content: '',
       returnedBytes: 0,
       truncated: false,

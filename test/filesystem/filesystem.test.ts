@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FILESYSTEM_TOOLS, runFilesystemToolEncoded } from '../../src/filesystem/filesystem.ts';
@@ -94,6 +94,71 @@ describe('runFilesystemTool()', () => {
         { path: `arguments.${argument}`, message: expect.any(String) },
       ]);
     }
+  });
+
+  it.each([
+    ['files_read', {}, ['filePath']],
+    ['files_write', { filePath: 'a' }, ['content']],
+    ['files_edit', { newText: '' }, ['filePath', 'oldText']],
+    ['files_inspect', {}, ['path']],
+    ['files_search', { query: 'a' }, ['dirPath']],
+  ])('%s %j names the arguments that are missing', async (tool, given, missing) => {
+    expect((await callTool(tool, given)).diagnostic).toEqual({
+      code: 'invalid_params',
+      message: missing.map((name) => `Argument "arguments.${name}" is missing`).join('; '),
+      issues: missing.map((name) => ({ path: `arguments.${name}`, message: 'Is missing' })),
+    });
+  });
+
+  it('says so when the arguments are no object', async () => {
+    expect((await callTool('files_read', 'text')).diagnostic?.message).toBe(
+      'Argument "arguments" is not valid: Give the arguments as an object',
+    );
+  });
+
+  it.each([
+    ['files_read', 'nothing/', 'ENOENT'],
+    ['files_read', 'file/', 'ENOTDIR'],
+    ['files_read', 'file/.', 'ENOTDIR'],
+    ['files_read', 'link//', 'ENOTDIR'],
+    ['files_read', 'directory/', 'EISDIR'],
+    ['files_edit', 'nothing/', 'ENOENT'],
+    ['files_edit', 'file/', 'ENOTDIR'],
+    ['files_edit', 'directory/', 'EISDIR'],
+    ['files_write', 'nothing/', 'EISDIR'],
+    ['files_write', 'nothing/below/.', 'EISDIR'],
+    ['files_write', 'dangling/', 'EISDIR'],
+    ['files_write', 'file/', 'ENOTDIR'],
+    ['files_write', 'link/', 'ENOTDIR'],
+    ['files_write', 'directory/', 'EISDIR'],
+    ['files_inspect', 'file/', 'ENOTDIR'],
+  ])('%s "%s" names a directory: %s', async (tool, path, code) => {
+    const cwd = temporaryDirectory();
+    writeFileSync(join(cwd, 'file'), 'a');
+    mkdirSync(join(cwd, 'directory'));
+    symlinkSync('file', join(cwd, 'link'));
+    symlinkSync('nowhere', join(cwd, 'dangling'));
+    const before = readdirSync(cwd);
+
+    const given = { filePath: path, path, content: 'x', oldText: 'a', newText: 'b' };
+
+    expect(await callTool(tool, given, { cwd })).toMatchObject({ ok: false, error: code });
+    expect(readdirSync(cwd)).toEqual(before);
+    expect(readFileSync(join(cwd, 'file'), 'utf8')).toBe('a');
+  });
+
+  it.each([
+    ['directory/', 'directory'],
+    ['link', 'symlink'],
+    ['link/', 'directory'],
+    ['nothing/', null],
+    ['/', 'directory'],
+  ])('files_inspect "%s" is %s', async (path, type) => {
+    const cwd = temporaryDirectory();
+    mkdirSync(join(cwd, 'directory'));
+    symlinkSync('directory', join(cwd, 'link'));
+
+    expect(await callTool('files_inspect', { path }, { cwd })).toMatchObject({ ok: true, type });
   });
 
   it('resolves a relative path against the working directory it was given and reports it whole', async () => {

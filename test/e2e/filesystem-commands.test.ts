@@ -19,6 +19,26 @@ describe('burrow fs', () => {
     expect(copied.status).toBe(0);
   });
 
+  it('writes no file under a name with a slash at its end', () => {
+    const directory = temporaryDirectory();
+
+    const ran = burrow(['fs', 'write', `${directory}/made/`], { input: 'x' });
+
+    expect(ran).toMatchObject({ stdout: '', status: 1 });
+    expect(ran.stderr).toContain('names a directory; give the path of a file (EISDIR)');
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it.runIf(process.platform === 'linux')('fails at once where no directory can be made', () => {
+    const ran = spawnSync('timeout', ['-k', '1', '20', BURROW, 'fs', 'write', '/proc/nope/y'], {
+      input: 'x',
+      encoding: 'utf8',
+    });
+
+    expect(ran).toMatchObject({ stdout: '', status: 1 });
+    expect(ran.stderr).toContain('No directory can be made here (ENOENT)');
+  });
+
   it('ends quietly when its reader goes away', () => {
     const directory = temporaryDirectory();
     writeFileSync(join(directory, 'f'), Buffer.alloc(20 * MEBIBYTE, 'x'));

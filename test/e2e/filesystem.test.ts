@@ -104,6 +104,21 @@ describe('filesystem.execute', () => {
     expect((await daemon.answer('c')).result).toEqual({ operationId: 'long', cancelling: true });
   });
 
+  it.runIf(process.platform === 'linux')('answers a write below /proc and its cancel at once', async () => {
+    const daemon = startDaemon();
+    const written = callTool(daemon, 'files_write', { filePath: '/proc/nope/y', content: 'x' }, 'w');
+    const cancelled = daemon.ask('cancel', { operationId: 'w' });
+
+    const outcome = (await written).result.outcome;
+    await cancelled;
+
+    // Which of the two comes first is open.
+    expect(outcome).toMatchObject({ ok: false, error: expect.stringMatching(/^(ENOENT|cancelled)$/) });
+    expect((await daemon.ask('health')).result.activeOperations).toEqual([]);
+    daemon.end();
+    expect(await daemon.ended).toEqual({ code: 0, signal: null });
+  });
+
   it('ends, answers and keeps what runs when the daemon is stopped', async () => {
     const directory = temporaryDirectory();
     makeEndlessFile(directory);

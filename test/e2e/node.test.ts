@@ -326,6 +326,16 @@ describe('burrow node new', () => {
     });
   });
 
+  it.runIf(process.platform === 'linux')('fails at once where no directory can be made', () => {
+    const args = ['-k', '1', '20', BURROW, 'node', 'new', 'sh', 'x', '--dir', '/proc/q'];
+
+    expect(spawnSync('timeout', args, { encoding: 'utf8' })).toMatchObject({
+      stdout: '',
+      stderr: expect.stringMatching(/^burrow: Cannot make "\/proc\/q": .+\n$/),
+      status: 1,
+    });
+  });
+
   it.each([[['cobol']], [['sh', '../evil']], [[]]])('refuses %j as bad usage', (args) => {
     expect(burrow(['node', 'new', ...args]).status).toBe(2);
   });

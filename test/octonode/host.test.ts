@@ -121,6 +121,7 @@ describe('hostNodes()', () => {
       { code: 'RUNTIME_ERROR', message: 'oops', retryable: false, stack: expect.stringContaining('node-') },
     ],
     ["'text'", { code: 'RUNTIME_ERROR', message: 'text', retryable: false }],
+    ['Object.create(null)', { code: 'RUNTIME_ERROR', message: 'Something was thrown that has no text' }],
   ])('maps a throw of %s', async (thrown, error) => {
     expect(errorOf(await invoke(NODE(`() => { throw ${thrown}; }`)))).toMatchObject(error);
   });

@@ -5,6 +5,7 @@ import { runCli } from './commands/cli.ts';
 import { leavePidOne } from './commands/pid-one.ts';
 import { explainChangedArgument, findChangedArgument } from './commands/raw-arguments.ts';
 import { EXIT, type System } from './commands/system.ts';
+import { BurrowError } from './protocol/errors.ts';
 import { systemClock } from './support/clock.ts';
 
 /** Once output is given up, for what is still to be said on stderr. */
@@ -29,10 +30,14 @@ function main(): void {
   }
   leavePidOne([process.execPath, ...args]);
   const end: End = { awaitsStdout: true, stdoutError: undefined };
+  let directory: string | undefined;
   const system: System = {
     env: process.env,
-    cwd: currentDirectory(),
     // Asked for on first use: each costs start-up time and touches its descriptor.
+    get cwd() {
+      directory ??= currentDirectory();
+      return directory;
+    },
     get stdin() {
       return process.stdin;
     },
@@ -103,12 +108,12 @@ function isOutputLost({ stdoutError }: End): boolean {
   return true;
 }
 
-/** The directory may have been removed under us; `/` is then where relative paths start. */
+/** No other directory stands in for one that was removed: a command meant for it would run there. */
 function currentDirectory(): string {
   try {
     return process.cwd();
-  } catch {
-    return '/';
+  } catch (error) {
+    throw new BurrowError('working_directory_missing', {}, error);
   }
 }
 

@@ -64,7 +64,7 @@ async function dispatch({ command, path, args }: Position, system: System): Prom
     return command.run(parseCall(command, args, system));
   }
   if (word === undefined) {
-    await help({ command, path, args }, { ...system, stdout: system.stderr });
+    await help({ command, path, args }, Object.create(system, { stdout: { value: system.stderr } }));
     return EXIT.usage;
   }
   const names = Object.keys(command.subCommands);

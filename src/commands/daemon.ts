@@ -3,6 +3,8 @@
 // SIGTERM, SIGINT, SIGHUP and `shutdown` stop it within three seconds, with terminal evidence for what it cancels.
 
 import { STOP_LIMIT_MS } from '../protocol/defaults.ts';
+import { isBurrowError } from '../protocol/errors.ts';
+import { ConfigurationError } from '../support/configuration-error.ts';
 import type { Log } from '../support/log.ts';
 import { keepHeapSmall } from '../support/small-heap.ts';
 import type { Call, Command } from './command.ts';
@@ -58,6 +60,7 @@ export const daemonCommand: Command = {
 async function serve(call: Call, log: Log): Promise<number> {
   const { flags, system } = call;
   keepHeapSmall(system.clock);
+  requireWorkingDirectory(system);
   const stop = createStopSignal(system);
   const controller = await planController(call, log);
   let servers: Server[] = [];
@@ -77,6 +80,16 @@ async function serve(call: Call, log: Log): Promise<number> {
   log.debug(`Stopping: ${reason}`);
   await finish(local, servers, system);
   return EXIT.done;
+}
+
+/** Where requests run that name no directory. Another one in its place would run them where nobody meant them to. */
+function requireWorkingDirectory(system: System): string {
+  try {
+    return system.cwd;
+  } catch (error) {
+    if (!isBurrowError(error)) throw error;
+    throw new ConfigurationError(`${error.message}: start the daemon in a directory that exists`, error);
+  }
 }
 
 async function flushAll(servers: readonly Server[]): Promise<void> {
@@ -120,7 +133,7 @@ function createStopSignal(system: System): StopSignal {
 
 function journalLocation(call: Call): Parameters<typeof createLocalGateway>[1]['journal'] {
   const file = call.flags['journal-file'];
-  if (typeof file === 'string' && file !== '') return { kind: 'file', path: file };
+  if (typeof file === 'string') return { kind: 'file', path: file };
   const directory = setting(call, 'state-dir');
   if (directory !== undefined) return { kind: 'directory', path: directory };
   return { kind: 'memory' };

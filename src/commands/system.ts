@@ -8,7 +8,8 @@ export type OutputStream = Writable & { isTTY?: boolean; columns?: number };
 
 export interface System {
   env: Readonly<Record<string, string | undefined>>;
-  cwd: string;
+  /** Asked for by what needs it and by nothing else. Throws `working_directory_missing` when it was removed. */
+  readonly cwd: string;
   stdin: Readable & { isTTY?: boolean };
   stdout: OutputStream;
   stderr: OutputStream;

@@ -78,6 +78,7 @@ const table = {
   not_a_regular_file: row('filesystem', 'The path is a FIFO, a device or a socket', 'Path is not a regular file', 1, 'Give the path of a regular file'),
   cancelled: row('filesystem', 'The operation was cancelled', 'Operation was cancelled', 1, 'Send it again under a new operation id'),
 
+  working_directory_missing: row('local', 'A command was started in a directory that was removed', 'Working directory no longer exists', 125, 'Change to a directory that exists, and run the command there'),
   internal_error: row('local', 'The gateway met a state it did not foresee', 'Gateway failed unexpectedly', 1, 'Report it with the log of the gateway'),
 } satisfies Record<string, ErrorRow>;
 

@@ -8,6 +8,8 @@ import type { System } from './system.ts';
 export type Flag = ArgDef & {
   /** The flag may be given several times; its values are collected. */
   multiple?: boolean;
+  /** An empty value means something. Default false: it is refused, since a variable that was not set most likely stood there. */
+  mayBeEmpty?: boolean;
 };
 
 export interface Call {
@@ -47,7 +49,7 @@ export class UsageError extends Error {
   }
 }
 
-/** Throws UsageError for an unknown flag, a missing value, or a positional argument that the command does not take. */
+/** Throws UsageError for an unknown flag, a missing or empty value, or a positional argument that the command does not take. */
 export function parseCall(command: Command, rawArgs: readonly string[], system: System): Call {
   const definitions = Object.entries(command.args ?? {});
   const flagNames = definitions.filter(([, definition]) => definition.type !== 'positional');
@@ -63,6 +65,7 @@ export function parseCall(command: Command, rawArgs: readonly string[], system: 
       strict: true,
       allowPositionals: true,
     });
+    refuseEmptyValues(flagNames, values);
     const takesRest = command.takesRest === true;
     if (!takesRest) positionals.push(...(rest ?? []));
     requirePositionals(positionalNames, positionals, {
@@ -93,6 +96,20 @@ function optionConfig(definition: Flag): { type: 'string' | 'boolean'; short?: s
     ...(alias === undefined ? {} : { short: alias }),
     ...(definition.multiple === true ? { multiple: true } : {}),
   };
+}
+
+function refuseEmptyValues(
+  definitions: readonly [string, Flag][],
+  values: Readonly<Record<string, unknown>>,
+): void {
+  for (const [name, { mayBeEmpty }] of definitions) {
+    const given = values[name];
+    if (mayBeEmpty === true || (given !== '' && !(Array.isArray(given) && given.includes('')))) continue;
+    throw new UsageError(
+      `Flag "--${name}" needs a value, not an empty one`,
+      'Leave the flag out to go without it',
+    );
+  }
 }
 
 function requirePositionals(

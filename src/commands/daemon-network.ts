@@ -54,6 +54,7 @@ const ENVIRONMENT: Readonly<Record<string, string>> = {
   cert: 'BURROW_GATEWAY_CERT_FILE',
   key: 'BURROW_GATEWAY_KEY_FILE',
 };
+const CONTROLLER_ONLY = ['gateway-id', 'controller-server-name', 'ca', 'cert', 'key'];
 const TOKEN_VARIABLE = 'BURROW_GATEWAY_ENROLLMENT_TOKEN';
 
 export interface ControllerPlan {
@@ -63,10 +64,10 @@ export interface ControllerPlan {
   files: TlsFiles;
 }
 
-/** The flag, else its variable; undefined when neither says anything. */
+/** The flag, else its variable; undefined when neither says anything. An empty variable says nothing; an empty flag is bad usage. */
 export function setting({ flags, system }: Call, name: string): string | undefined {
   const flag = flags[name];
-  if (typeof flag === 'string' && flag !== '') return flag;
+  if (typeof flag === 'string') return flag;
   const variable = ENVIRONMENT[name];
   return (variable === undefined ? undefined : system.env[variable]) || undefined;
 }
@@ -74,7 +75,7 @@ export function setting({ flags, system }: Call, name: string): string | undefin
 /** Undefined when no controller is configured. Throws ConfigurationError when what is configured cannot work. */
 export async function planController(call: Call, log: Log): Promise<ControllerPlan | undefined> {
   const url = setting(call, 'controller');
-  if (url === undefined) return undefined;
+  if (url === undefined) return refuseUnused(call);
   // Sockets and certificates cost start-up time that a daemon on stdio does not pay.
   const { openTlsFiles, openTrust, parseControllerUrl } = await import('../transport/tls/tls.ts');
   const { GatewayIdSchema } = await import('../protocol/auth.ts');
@@ -97,6 +98,15 @@ export async function planController(call: Call, log: Log): Promise<ControllerPl
   // Makes the identity now, so that a directory that cannot be written to is known at the start.
   await trust.credentials();
   return { address, gatewayId, trust, files };
+}
+
+/** A flag that only a controller gives a meaning. Its variable alone is taken: a service may wait for its controller. */
+function refuseUnused({ flags }: Call): undefined {
+  const unused = CONTROLLER_ONLY.find((name) => flags[name] !== undefined);
+  if (unused === undefined) return undefined;
+  throw new ConfigurationError(
+    `Controller is missing, and "--${unused}" is of use with one only: give --controller or set ${ENVIRONMENT['controller']}`,
+  );
 }
 
 function required(call: Call, name: string, what: string): string {

@@ -11,7 +11,12 @@ export const fsEditCommand: Command = {
   args: {
     file: { type: 'positional', description: 'The file', valueHint: 'FILE' },
     old: { type: 'string', valueHint: 'S', description: 'The text to replace, exactly as it stands there' },
-    new: { type: 'string', valueHint: 'S', description: 'The text to put there, taken literally' },
+    new: {
+      type: 'string',
+      valueHint: 'S',
+      mayBeEmpty: true,
+      description: 'The text to put there, taken literally',
+    },
     ...TOOL_FLAGS,
   },
   examples: [

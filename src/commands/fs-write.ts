@@ -17,7 +17,7 @@ export const fsWriteCommand: Command = {
   meta: { name: 'write', description: 'Replace a file as a whole, or make it, with the text from stdin' },
   args: {
     file: { type: 'positional', description: 'The file; missing directories are made', valueHint: 'FILE' },
-    content: { type: 'string', valueHint: 'S', description: 'Write S instead of stdin' },
+    content: { type: 'string', valueHint: 'S', mayBeEmpty: true, description: 'Write S instead of stdin' },
     ...TOOL_FLAGS,
   },
   examples: [

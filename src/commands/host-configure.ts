@@ -28,16 +28,37 @@ const VARIABLES: Readonly<Record<string, string>> = {
 export const hostConfigureCommand: Command = {
   meta: { name: 'configure', description: 'Write the settings of the service; an empty value takes one out' },
   args: {
-    controller: { type: 'string', valueHint: 'URL', description: 'Controller to dial: tls://HOST[:443]' },
+    controller: {
+      type: 'string',
+      mayBeEmpty: true,
+      valueHint: 'URL',
+      description: 'Controller to dial: tls://HOST[:443]',
+    },
     'controller-server-name': {
       type: 'string',
+      mayBeEmpty: true,
       valueHint: 'NAME',
       description: 'Name in its certificate, when that is not HOST',
     },
-    'gateway-id': { type: 'string', valueHint: 'ID', description: 'Name of this host at its controller' },
-    ca: { type: 'string', valueHint: 'FILE', description: 'Authorities that may sign the controller' },
-    cert: { type: 'string', valueHint: 'FILE', description: 'Certificate to show to the controller' },
-    key: { type: 'string', valueHint: 'FILE', description: 'Its private key' },
+    'gateway-id': {
+      type: 'string',
+      mayBeEmpty: true,
+      valueHint: 'ID',
+      description: 'Name of this host at its controller',
+    },
+    ca: {
+      type: 'string',
+      mayBeEmpty: true,
+      valueHint: 'FILE',
+      description: 'Authorities that may sign the controller',
+    },
+    cert: {
+      type: 'string',
+      mayBeEmpty: true,
+      valueHint: 'FILE',
+      description: 'Certificate to show to the controller',
+    },
+    key: { type: 'string', mayBeEmpty: true, valueHint: 'FILE', description: 'Its private key' },
     'token-file': {
       type: 'string',
       valueHint: 'FILE',
@@ -51,6 +72,7 @@ export const hostConfigureCommand: Command = {
     },
     'run-as': {
       type: 'string',
+      mayBeEmpty: true,
       valueHint: 'USER',
       description: 'Run the service, and so the commands, as USER (default: burrow)',
     },

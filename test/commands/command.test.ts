@@ -21,6 +21,7 @@ const command: Command = {
     file: { type: 'positional', description: '' },
     colour: { type: 'string', alias: 'c', description: '' },
     layer: { type: 'string', multiple: true, description: '' },
+    note: { type: 'string', mayBeEmpty: true, description: '' },
     wet: { type: 'boolean', description: '' },
   },
 };
@@ -62,6 +63,14 @@ describe('parseCall()', () => {
     [['wall', '--__proto__=1'], 'Flag "--__proto__" is not known', undefined],
     [['wall', '--colour'], 'Flag "--colour" needs a value', expect.stringContaining('--colour=VALUE')],
     [['wall', '--colour', '-5'], 'Flag "--colour" needs a value', expect.stringContaining('--colour=VALUE')],
+    [['wall', '--colour', ''], 'Flag "--colour" needs a value, not an empty one', expect.any(String)],
+    [['wall', '--colour='], 'Flag "--colour" needs a value, not an empty one', expect.any(String)],
+    [['wall', '-c', ''], 'Flag "--colour" needs a value, not an empty one', expect.any(String)],
+    [
+      ['wall', '--layer', 'a', '--layer='],
+      'Flag "--layer" needs a value, not an empty one',
+      expect.any(String),
+    ],
     [['wall', '--wet=no'], 'Flag "--wet" takes no value', undefined],
     [[], 'Argument FILE is missing', undefined],
     [['wall', 'door'], 'Argument "door" is not expected', undefined],
@@ -70,6 +79,10 @@ describe('parseCall()', () => {
     const { message: text, hint: given } = refusal(args);
 
     expect({ text, given }).toEqual({ text: message, given: hint });
+  });
+
+  it('takes an empty value where that means something', () => {
+    expect(parseCall(command, ['wall', '--note='], system).flags).toEqual({ note: '' });
   });
 
   it('hints at -- where a command can be run', () => {

@@ -67,24 +67,27 @@ describe('a journal on disk', () => {
     expect(await daemon.ended).toEqual({ code: 0, signal: null });
   });
 
-  it('is private: 0700 for a directory of its own, 0600 for its files, also while it runs', async () => {
-    const directory = join(temporaryDirectory(), 'state');
-    const daemon = startDaemon({
-      args: ['--state-dir', directory],
-      command: ['/bin/sh', '-c', UMASK_0, 'sh'],
-    });
-    await daemon.exec(REQUEST);
-    const expectPrivate = (): void => {
-      expect(statSync(directory).mode & 0o777).toBe(0o700);
-      for (const name of readdirSync(directory))
-        expect([name, statSync(join(directory, name)).mode & 0o777]).toEqual([name, 0o600]);
-    };
+  it.each(['000', '777'])(
+    'is private with umask %s: 0700 for a directory of its own, 0600 for its files, also while it runs',
+    async (umask) => {
+      const directory = join(temporaryDirectory(), 'state');
+      const daemon = startDaemon({
+        args: ['--state-dir', directory],
+        command: ['/bin/sh', '-c', `umask ${umask}; exec ${BURROW} daemon "$@"`, 'sh'],
+      });
+      await daemon.exec(REQUEST);
+      const expectPrivate = (): void => {
+        expect(statSync(directory).mode & 0o777).toBe(0o700);
+        for (const name of readdirSync(directory))
+          expect([name, statSync(join(directory, name)).mode & 0o777]).toEqual([name, 0o600]);
+      };
 
-    expectPrivate();
-    await finish(daemon);
-    expectPrivate();
-    expect(stateFiles(directory)).toEqual(['operations.json']);
-  });
+      expectPrivate();
+      await finish(daemon);
+      expectPrivate();
+      expect(stateFiles(directory)).toEqual(['operations.json']);
+    },
+  );
 
   it('reads the file of an older installation, expired entries left out', async () => {
     const directory = temporaryDirectory();
@@ -220,8 +223,6 @@ describe('a journal on disk', () => {
     30_000,
   );
 });
-
-const UMASK_0 = `umask 0; exec ${BURROW} daemon "$@"`;
 
 /** The mount is seen by the daemon and its children alone and goes with them. */
 const FULL_DISK = `

@@ -5,7 +5,6 @@ import { runCli } from './commands/cli.ts';
 import { leavePidOne } from './commands/pid-one.ts';
 import { explainChangedArgument, findChangedArgument } from './commands/raw-arguments.ts';
 import { EXIT, type System } from './commands/system.ts';
-import { BurrowError } from './protocol/errors.ts';
 import { systemClock } from './support/clock.ts';
 
 /** Once output is given up, for what is still to be said on stderr. */
@@ -106,15 +105,6 @@ function isOutputLost({ stdoutError }: End): boolean {
     `burrow: Cannot write to standard output (${stdoutError.code ?? stdoutError.message})\n`,
   );
   return true;
-}
-
-/** No other directory stands in for one that was removed: a command meant for it would run there. */
-function currentDirectory(): string {
-  try {
-    return process.cwd();
-  } catch (error) {
-    throw new BurrowError('working_directory_missing', {}, error);
-  }
 }
 
 main();

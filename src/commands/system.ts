@@ -1,6 +1,7 @@
 // The world as a command sees it. `main.ts` hands in the real one; nothing below the commands knows it.
 
 import type { Readable, Writable } from 'node:stream';
+import { BurrowError } from '../protocol/errors.ts';
 import type { Clock } from '../support/clock.ts';
 
 /** Streams of a terminal say so; `columns` is its width. */
@@ -20,6 +21,15 @@ export interface System {
   colourOff?: boolean;
   /** Calls `handler` for each such signal until the answer is called. */
   onSignal(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP', handler: () => void): () => void;
+}
+
+/** Of this process. Throws `working_directory_missing`: in another one in its place, a command would run where nobody meant it to. */
+export function currentDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    throw new BurrowError('working_directory_missing', {}, error);
+  }
 }
 
 /** Colours are for terminals, and not where NO_COLOR or `--no-color` says otherwise. */

@@ -4,7 +4,7 @@
 import { runCli } from './commands/cli.ts';
 import { leavePidOne } from './commands/pid-one.ts';
 import { explainChangedArgument, findChangedArgument } from './commands/raw-arguments.ts';
-import { EXIT, type System } from './commands/system.ts';
+import { currentDirectory, EXIT, type System } from './commands/system.ts';
 import { systemClock } from './support/clock.ts';
 
 /** Once output is given up, for what is still to be said on stderr. */

@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createNodeWorker, createWarmNode, describeNode, invokeNode } from '../../src/octonode/octonode.ts';
 import { errorOf, file, invoke } from './hosted-files.ts';
 import { hosted, options, until } from './nodes.ts';
@@ -60,6 +62,21 @@ describe('hostNodes(), on a throw outside of every call', () => {
 
     expect(errorOf(await warm.invoke({}))).toMatchObject({ message: 'late', retryable: false });
     await warm.close();
+  });
+
+  it('tells the first throw alone, and ends with its input although nobody reads what it tells', async () => {
+    const path = nodeFile('return 1;', "setInterval(() => { throw new Error('again'); }, 1);");
+    const [program, ...args] = hosted(path);
+    const child = spawn(program, args, { stdio: ['pipe', 'ignore', 'pipe'] });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const [first] = (await once(child.stderr, 'data')) as [Buffer];
+    child.stderr.destroy();
+    const ended = once(child, 'exit');
+
+    child.stdin.end();
+
+    expect(String(first).match(/Error: again/g)).toHaveLength(1);
+    expect(await ended).toEqual([1, null]);
   });
 
   it('lets an answer stand, tells the throw on stderr and exits with 1', async () => {

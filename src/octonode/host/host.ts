@@ -35,6 +35,8 @@ export async function hostNodes(file: string, streams: HostStreams): Promise<'en
   const failed = Promise.withResolvers<void>();
   let end: 'ended' | 'failed' = 'ended';
   watchUncaught((error) => {
+    // Only the first counts: telling each could go on without end, where the telling itself fails or a timer throws for ever.
+    if (end === 'failed') return;
     end = 'failed';
     if (lines.fail(error) === 0)
       streams.stderr.write(`Node threw outside of any call: ${stackOf(error).stack ?? messageOf(error)}\n`);

@@ -107,7 +107,7 @@ function refuseEmptyValues(
     if (mayBeEmpty === true || (given !== '' && !(Array.isArray(given) && given.includes('')))) continue;
     throw new UsageError(
       `Flag "--${name}" needs a value, not an empty one`,
-      'Leave the flag out to go without it',
+      'Was it a variable that is not set?',
     );
   }
 }

@@ -13,7 +13,7 @@ export async function makeDirectory(path: string, mode?: number): Promise<void> 
   const parent = dirname(path);
   if (parent !== path) await makeDirectory(parent, mode);
   if ((await makeOne(path, mode)) === 'made') return;
-  throw systemError('ENOENT', `No directory can be made here (ENOENT), mkdir "${path}"`);
+  throw systemError('ENOENT', `Cannot make directory "${path}": the system has none there (ENOENT)`);
 }
 
 async function makeOne(path: string, mode: number | undefined): Promise<'made' | 'no parent'> {
@@ -27,7 +27,10 @@ async function makeOne(path: string, mode: number | undefined): Promise<'made' |
     if (code !== 'EEXIST') throw error;
   }
   if (await isDirectory(path)) return 'made';
-  throw systemError('ENOTDIR', `What exists is not a directory (ENOTDIR), mkdir "${path}"`);
+  throw systemError(
+    'ENOTDIR',
+    `Cannot make directory "${path}": what exists there is something else (ENOTDIR)`,
+  );
 }
 
 /** The umask took bits away; a group that the directory inherits (its setgid bit) stays. */

@@ -36,7 +36,7 @@ describe('burrow fs', () => {
     });
 
     expect(ran).toMatchObject({ stdout: '', status: 1 });
-    expect(ran.stderr).toContain('No directory can be made here (ENOENT)');
+    expect(ran.stderr).toContain('the system has none there (ENOENT)');
   });
 
   it('ends quietly when its reader goes away', () => {

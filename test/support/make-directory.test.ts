@@ -53,7 +53,7 @@ describe('makeDirectory()', () => {
     async (path) => {
       await expect(makeDirectory(path)).rejects.toMatchObject({
         code: 'ENOENT',
-        message: expect.stringContaining('No directory can be made here'),
+        message: expect.stringContaining('the system has none there'),
       });
     },
   );

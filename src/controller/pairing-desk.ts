@@ -21,7 +21,7 @@ export interface PairingDesk {
   isWaiting(gatewayId: string): boolean;
   all(): readonly Pairing[];
   /**
-   * The one that `gatewayId` and, when given, the code mean. Throws `unknown_node` when none waits and `invalid_params` when
+   * The one that `gatewayId` and, when given, the code mean. Throws `pairing_not_waiting` when none waits and `invalid_params` when
    * several do and no code tells them apart.
    */
   find(gatewayId: string, pairingCode: string | undefined): Pairing;
@@ -58,7 +58,9 @@ export function createPairingDesk(): PairingDesk {
       const [only, ...others] = found;
       if (only === undefined) {
         const which = pairingCode === undefined ? '' : ` with code "${pairingCode}"`;
-        throw new BurrowError('unknown_node', { message: `No pairing of "${gatewayId}"${which} is waiting` });
+        throw new BurrowError('pairing_not_waiting', {
+          message: `No pairing of "${gatewayId}"${which} is waiting`,
+        });
       }
       if (others.length === 0) return only;
       throw new BurrowError('invalid_params', {

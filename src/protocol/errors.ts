@@ -68,6 +68,7 @@ const table = {
   pairing_rejected: row('transport', 'The operator rejected the pairing', 'Pairing was rejected', 125, 'Ask the operator of the controller'),
 
   gateway_not_connected: row('controller', 'The target host is not connected', 'Gateway is not connected', 125, 'Wait until the host is back', true),
+  pairing_not_waiting: row('controller', 'No host that waits for approval has this id and code', 'No such pairing is waiting', 125, 'See who waits: burrow controller pairings'),
   gateway_not_ready: row('controller', 'The target host is connected but not authenticated', 'Gateway is not ready', 125, 'Approve its pairing or wait', true),
   gateway_disconnected: row('controller', 'The connection ended before the answer came', 'Gateway disconnected before the answer', 125, 'Retry the same operation id after it reconnects', true),
 

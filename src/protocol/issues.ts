@@ -63,9 +63,9 @@ function toIssue(issue: BaseIssue<unknown>): Issue {
   };
 }
 
-/** The schema library words this one itself, for programmers. */
-function isAbsentKey({ kind, type, input }: BaseIssue<unknown>): boolean {
-  return kind === 'schema' && type.endsWith('object') && input === undefined;
+/** The schema library's own words for it are for programmers. */
+function isAbsentKey({ message, input }: BaseIssue<unknown>): boolean {
+  return input === undefined && message.startsWith('Invalid key:');
 }
 
 function encodeKey(key: unknown): string {

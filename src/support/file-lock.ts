@@ -22,7 +22,7 @@ export interface LockFiles {
   unlink(path: string): Promise<void>;
 }
 
-const systemLockFiles: LockFiles = {
+export const systemLockFiles: LockFiles = {
   open: promisify(fs.open),
   close: promisify(fs.close),
   chmod: promisify(fs.fchmod),
@@ -127,12 +127,18 @@ export class FileLock {
   }
 
   async #isRunning(holder: Holder): Promise<boolean> {
-    if (holder.bootId !== (await this.#bootId())) return false;
+    const bootId = await this.#bootId();
+    if (holder.bootId !== '' && bootId !== '' && holder.bootId !== bootId) return false;
     return (await this.#startTimeOf(holder.pid)) === holder.startTime;
   }
 
+  /** Empty where a service sees nothing of /proc but processes (ProcSubset=pid): then pid and start time alone decide. */
   async #bootId(): Promise<string> {
-    return (await this.#files.readText('/proc/sys/kernel/random/boot_id')).trim();
+    try {
+      return (await this.#files.readText('/proc/sys/kernel/random/boot_id')).trim();
+    } catch {
+      return '';
+    }
   }
 
   /**

@@ -180,7 +180,7 @@ describe('before authentication', () => {
     gateway.send('garbage\n');
     await expectRefusal(world, gateway, 'invalid_auth_message');
     expect(await world.call('controller.approve', { gatewayId: 'web-1' })).toMatchObject({
-      error: { code: 'unknown_node' },
+      error: { code: 'pairing_not_waiting' },
     });
   });
 

@@ -64,14 +64,10 @@ describe('controller.approve', () => {
       const world = await startWorld();
       await world.waiting('web-1');
 
-      for (const params of [
-        { gatewayId: 'nobody' },
-        { gatewayId: 'web-1', pairingCode: 'AAAA-BBBB-CCCC' },
-        {},
-      ]) {
-        const answer = await world.call(method, params);
-        expect(answer.status).toBe('refused');
+      for (const params of [{ gatewayId: 'nobody' }, { gatewayId: 'web-1', pairingCode: 'AAAA-BBBB-CCCC' }]) {
+        expect(await world.call(method, params)).toMatchObject({ error: { code: 'pairing_not_waiting' } });
       }
+      expect(await world.call(method, {})).toMatchObject({ error: { code: 'invalid_params' } });
       // Resolves only when nothing that was asked counts as unanswered.
       await world.operator.close();
     },
@@ -127,7 +123,7 @@ describe('controller.approve', () => {
     await until('it left', () => world.log.some((line) => line.includes('left without a proof')));
     await world.waiting('web-1', keys);
     expect(await world.call('controller.approve', { gatewayId: 'web-1', pairingCode })).toMatchObject({
-      error: { code: 'unknown_node' },
+      error: { code: 'pairing_not_waiting' },
     });
   });
 

@@ -88,7 +88,8 @@ function requireWorkingDirectory(system: System): string {
     return system.cwd;
   } catch (error) {
     if (!isBurrowError(error)) throw error;
-    throw new ConfigurationError(`${error.message}: start the daemon in a directory that exists`, error);
+    const wanted = error.code === 'working_directory_missing' ? 'that exists' : 'whose whole path is UTF-8';
+    throw new ConfigurationError(`${error.message}: start the daemon in a directory ${wanted}`, error);
   }
 }
 

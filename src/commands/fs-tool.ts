@@ -1,7 +1,7 @@
 // What the commands under `burrow fs` share: one call of a tool, its failure told on stderr, its warnings too, and paths
 // and numbers from arguments.
 
-import { resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import * as v from 'valibot';
 import { createGatewayClient, type GatewayClient } from '../client/client.ts';
 import { ERRORS } from '../protocol/errors.ts';
@@ -119,7 +119,8 @@ export function pathArgument({ flags, system }: Call, path: string | undefined):
   if (path === undefined || path === '') return '';
   if (flags['controller'] !== undefined) return path;
   // A slash at the end says that a directory is meant, and the tool wants to know.
-  return `${resolve(system.cwd, path)}${/[^/]\/+$/.test(path) ? '/' : ''}`;
+  const absolute = isAbsolute(path) ? resolve(path) : resolve(system.cwd, path);
+  return `${absolute}${/[^/]\/+$/.test(path) ? '/' : ''}`;
 }
 
 /** The arguments with those behind `--`, which may begin with a dash. Throws when there are more or fewer than `names`. */

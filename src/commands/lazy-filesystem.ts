@@ -32,7 +32,15 @@ async function loadTools(system: System, log: Log, stateDirectory: string | unde
   const writes = createFileWrites(stateDirectory === undefined ? {} : { recordsDirectory: stateDirectory });
   const removed = await writes.sweep();
   if (removed > 0) log.info(`Removed ${removed} temporary files of interrupted writes`);
-  const deps = { clock: system.clock, cwd: system.cwd, writes, ...traversalEntries(system, log) };
+  const deps = {
+    clock: system.clock,
+    // Asked for by relative paths alone.
+    get cwd() {
+      return system.cwd;
+    },
+    writes,
+    ...traversalEntries(system, log),
+  };
   return async (request, signal) => (await runFilesystemToolEncoded(request, signal, deps)).json;
 }
 

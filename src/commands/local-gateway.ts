@@ -49,7 +49,8 @@ export async function createLocalGateway(
       ...(options.transportHealth === undefined ? {} : { transportHealth: options.transportHealth }),
       telemetry,
       gatewayId: options.gatewayId ?? (system.env['BURROW_GATEWAY_ID'] || 'local'),
-      cwd: system.cwd,
+      // Asked for by requests that need it: a command that names its own directory runs also where this one is gone.
+      cwd: () => system.cwd,
       childEnvironment: createChildEnvironment(system.env),
       startProcess: (request, events, redaction) =>
         runProcess(

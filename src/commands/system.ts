@@ -1,5 +1,6 @@
 // The world as a command sees it. `main.ts` hands in the real one; nothing below the commands knows it.
 
+import { statSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { BurrowError } from '../protocol/errors.ts';
 import type { Clock } from '../support/clock.ts';
@@ -9,7 +10,7 @@ export type OutputStream = Writable & { isTTY?: boolean; columns?: number };
 
 export interface System {
   env: Readonly<Record<string, string | undefined>>;
-  /** Asked for by what needs it and by nothing else. Throws `working_directory_missing` when it was removed. */
+  /** Asked for by what needs it and by nothing else. Throws as `currentDirectory` does. */
   readonly cwd: string;
   stdin: Readable & { isTTY?: boolean };
   stdout: OutputStream;
@@ -23,13 +24,30 @@ export interface System {
   onSignal(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP', handler: () => void): () => void;
 }
 
-/** Of this process. Throws `working_directory_missing`: in another one in its place, a command would run where nobody meant it to. */
+/**
+ * Of this process. Throws `working_directory_missing` when it was removed, and `working_directory_not_utf8` when no text names
+ * it: in another one in its place, a command would run where nobody meant it to.
+ */
 export function currentDirectory(): string {
+  const path = readCurrentDirectory();
+  // Node.js puts U+FFFD for bytes that are not UTF-8; a name may also hold it in earnest.
+  if (path.includes('\ufffd') && !isCurrentDirectory(path))
+    throw new BurrowError('working_directory_not_utf8');
+  return path;
+}
+
+function readCurrentDirectory(): string {
   try {
     return process.cwd();
   } catch (error) {
     throw new BurrowError('working_directory_missing', {}, error);
   }
+}
+
+function isCurrentDirectory(path: string): boolean {
+  const here = statSync('.', { bigint: true });
+  const named = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return named !== undefined && named.dev === here.dev && named.ino === here.ino;
 }
 
 /** Colours are for terminals, and not where NO_COLOR or `--no-color` says otherwise. */

@@ -40,8 +40,8 @@ export interface FilesystemRequest {
 
 export interface FilesystemDeps {
   clock: Clock;
-  /** Relative paths of the arguments resolve here. */
-  cwd: string;
+  /** Relative paths of the arguments resolve here. It is read for those alone, and may throw a BurrowError. */
+  readonly cwd: string;
   /** The host's budget of entries for find and search (BURROW_FILESYSTEM_TRAVERSAL_ENTRIES); not positive means 4,000. */
   traversalEntries?: number;
   /**
@@ -96,7 +96,9 @@ export async function runFilesystemToolEncoded(
   const { body, encoded } = await runToBody(request, {
     clock: deps.clock,
     signal,
-    cwd: deps.cwd,
+    get cwd() {
+      return deps.cwd;
+    },
     traversalEntries: positiveInteger(deps.traversalEntries),
     writes: deps.writes ?? createFileWrites(),
   });

@@ -1,7 +1,7 @@
 // What a filesystem tool is: arguments checked once, a run that returns its own fields, and failures that carry a code.
 // It knows nothing of envelopes, operations or the outcome around the fields (filesystem.ts adds that).
 
-import { resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import * as v from 'valibot';
 import { BurrowError } from '../protocol/errors.ts';
 import type { EncodedField } from '../protocol/file-outcome.ts';
@@ -12,8 +12,8 @@ import type { FileWrites } from './replace/replace.ts';
 export interface ToolContext {
   clock: Clock;
   signal: AbortSignal;
-  /** Relative paths of the arguments resolve here. */
-  cwd: string;
+  /** Relative paths of the arguments resolve here. Read for those alone. */
+  readonly cwd: string;
   /** The host's budget of entries for find and search; undefined: the contract's default. */
   traversalEntries: number | undefined;
   writes: FileWrites;
@@ -50,7 +50,7 @@ export function defineTool<Schema extends v.GenericSchema>(
 }
 
 export function resolvePath(context: ToolContext, given: string): string {
-  return resolve(context.cwd, given);
+  return isAbsolute(given) ? resolve(given) : resolve(context.cwd, given);
 }
 
 function invalidArguments(issues: readonly v.BaseIssue<unknown>[]): BurrowError {

@@ -1,7 +1,7 @@
 // process.exec: turns valid parameters into a running process and its events into frames of the protocol,
 // in the order accepted, streams, terminal, response.
 
-import { resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import {
   type ChildEnvironment,
   createRedaction,
@@ -23,8 +23,8 @@ import type { PreparedWork, RunningWork, Ticket } from './work.ts';
 
 export interface ProcessOperationDeps {
   clock: Clock;
-  /** Where relative and absent working directories start. */
-  cwd: string;
+  /** Where relative and absent working directories start. Called for those alone; may throw a BurrowError. */
+  cwd(): string;
   /** The whole environment of a child: the host's, less what is private to the daemon, plus the additions. */
   childEnvironment: ChildEnvironment;
   /** With a redaction, it works on the output before anything else sees it. */
@@ -43,12 +43,13 @@ export function prepareProcess(
   const carriesProtectedValues =
     params.protectedValues !== undefined || params.protectedDelivery !== undefined;
   const protectedValues = openProtectedValues(params, request, connection.secure);
+  const cwd = directoryOf(params, deps);
   return {
     operationId: params.operationId,
     carriesProtectedValues,
     span: { kind: 'process.exec', tool: params.mode },
     traceContext: params.traceContext,
-    start: (ticket) => startProcess({ params, protectedValues }, ticket, deps),
+    start: (ticket) => startProcess({ params, protectedValues, cwd }, ticket, deps),
     refit: refitOutcomeJson,
   };
 }
@@ -56,6 +57,8 @@ export function prepareProcess(
 interface Execution {
   params: ExecParams;
   protectedValues: ProtectedValues;
+  /** Absolute. */
+  cwd: string;
 }
 
 function startProcess(execution: Execution, ticket: Ticket, deps: ProcessOperationDeps): RunningWork {
@@ -97,13 +100,22 @@ function refusal(error: BurrowError, operationId: string, redaction: Redaction |
   return new BurrowError(error.code, { ...Object.fromEntries(details), operationId }, error);
 }
 
-function processRequest({ params, protectedValues }: Execution, deps: ProcessOperationDeps): ProcessRequest {
+/** Before anything has begun, since there may be none. */
+function directoryOf({ cwd }: ExecParams, deps: ProcessOperationDeps): string {
+  if (cwd === null) return deps.cwd();
+  return isAbsolute(cwd) ? resolve(cwd) : resolve(deps.cwd(), cwd);
+}
+
+function processRequest(
+  { params, protectedValues, cwd }: Execution,
+  deps: ProcessOperationDeps,
+): ProcessRequest {
   return {
     mode: params.mode,
     executable: params.executable,
     args: params.args,
     command: params.command,
-    cwd: params.cwd === null ? deps.cwd : resolve(deps.cwd, params.cwd),
+    cwd,
     // Of the same name the last wins.
     env: deps.childEnvironment([
       ...params.env,

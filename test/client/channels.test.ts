@@ -21,7 +21,7 @@ async function privateGateway() {
       journal,
       telemetry: noTelemetry,
       gatewayId: 'here',
-      cwd: '/',
+      cwd: () => '/',
       childEnvironment: () => ({ PATH: '/usr/bin:/bin' }),
       startProcess: (request, events) => runProcess(request, events, deps),
       runFilesystemTool: () => Promise.reject(new Error('No tool runs here')),

@@ -22,8 +22,7 @@ describe('a working directory that was removed', () => {
   it.each<[string, string[]]>([
     ['exec -c', ['exec', '-c', 'echo ran in $PWD; ls']],
     ['exec --', ['exec', '--', 'ls']],
-    ['client exec', ['client', 'exec', '{"command":"echo ran"}']],
-    ['client raw', ['client', 'raw']],
+    ['exec --cwd DIR', ['exec', '--cwd', 'proc', '--', 'ls']],
     ['fs list', ['fs', 'list', '.']],
     ['fs write', ['fs', 'write', 'proc/none', '--content', 'x']],
     ['node run', ['node', 'run', '--', 'ls']],
@@ -43,6 +42,37 @@ describe('a working directory that was removed', () => {
       'burrow: Working directory no longer exists (working_directory_missing)\n' +
         'burrow: Change to a directory that exists, and run the command there\n',
     );
+  });
+
+  it.each([
+    ['client exec', ['client', 'exec', '{"command":"echo ran"}'], 125],
+    ['client exec with a relative cwd', ['client', 'exec', '{"command":"echo ran","cwd":"proc"}'], 125],
+    ['client raw', ['client', 'raw'], 0],
+  ])('is told by burrow %s in its envelope, and nothing runs', (_, args, status) => {
+    const ended = burrowNowhere(...args);
+
+    expect(ended).toMatchObject({ status, stderr: '' });
+    expect(JSON.parse(ended.stdout)).toMatchObject({
+      type: 'response',
+      ok: false,
+      error: { code: 'working_directory_missing' },
+    });
+  });
+
+  it.each([
+    [['exec', '--cwd', '/', '--', 'pwd'], '/\n'],
+    [['exec', '--cwd', '/', '-c', 'pwd'], '/\n'],
+    [['client', 'exec', '{"executable":"pwd","cwd":"/"}'], '"stdout":"/\\n"'],
+    [['fs', 'read', '/proc/sys/kernel/ostype'], 'Linux\n'],
+    [['fs', 'list', '/proc/sys/kernel/random'], 'uuid'],
+    [['client', 'fs', 'files_read', '{"filePath":"/proc/sys/kernel/ostype"}'], 'Linux'],
+    [['client', 'hello'], 'burrow-host-gateway'],
+    [['client', 'health'], 'ok'],
+  ])('is nothing to a command that names another: %j', (args, wanted) => {
+    const ended = burrowNowhere(...args);
+
+    expect(ended).toMatchObject({ status: 0, stderr: '' });
+    expect(ended.stdout).toContain(wanted);
   });
 
   it.each([[], ['--state-dir', 'state'], ['--socket', 'burrow.sock']])(
@@ -78,6 +108,64 @@ describe('a working directory that was removed', () => {
     const ended = burrowNowhere('exec', '--controller', '/nowhere.sock', '--target', 'a', '--', 'ls');
 
     expect(ended.stderr).not.toContain('Working directory');
+  });
+});
+
+/** Runs burrow in a new directory `name`, given as printf(1) writes it, and tells what then stands beside it and in it. */
+function burrowIn(name: string, ...args: string[]) {
+  const parent = temporaryDirectory();
+  const script = `d=$(printf '${name}.'); d=\${d%.}; mkdir "$d" && cd "$d" && exec "$@"`;
+  const ended = spawnSync('/bin/sh', ['-c', script, 'sh', BURROW, ...args], {
+    cwd: parent,
+    encoding: 'utf8',
+    input: '',
+    timeout: 10_000,
+    env: { ...process.env, BURROW_GATEWAY_STATE_DIR: undefined },
+  });
+  const beside = readdirSync(parent, { encoding: 'buffer' });
+  const found = beside.map((entry) => readdirSync(Buffer.concat([Buffer.from(`${parent}/`), entry])));
+  return { ended, beside: beside.length, inside: found.flat() };
+}
+
+describe('a working directory whose name is not UTF-8', () => {
+  it.each([
+    [['fs', 'write', 'note.txt', '--content', 'hi']],
+    [['exec', '--', 'touch', 'note.txt']],
+    [['exec', '--cwd', '.', '-c', 'touch note.txt']],
+  ])('ends burrow %j before anything happens', (args) => {
+    const { ended, beside, inside } = burrowIn('caf\\351', ...args);
+
+    expect(ended).toMatchObject({ status: 125, stdout: '' });
+    expect(ended.stderr).toBe(
+      'burrow: Path of the working directory is not UTF-8 (working_directory_not_utf8)\n' +
+        'burrow: Change to a directory whose whole path is UTF-8, and run the command there\n',
+    );
+    expect([beside, inside]).toEqual([1, []]);
+  });
+
+  it('is not taken for its sibling that has the replacement character', () => {
+    const parent = temporaryDirectory();
+    mkdirSync(join(parent, 'caf\ufffd'));
+    writeFileSync(join(parent, 'caf\ufffd', 'kept'), '');
+    const script = `d=$(printf 'caf\\351'); mkdir "$d" && cd "$d" && exec ${BURROW} exec -c 'rm -f *'`;
+
+    expect(spawnSync('/bin/sh', ['-c', script], { cwd: parent }).status).toBe(125);
+    expect(readdirSync(join(parent, 'caf\ufffd'))).toEqual(['kept']);
+  });
+
+  it('keeps a daemon from its start', () => {
+    expect(burrowIn('caf\\351', 'daemon').ended).toMatchObject({
+      status: 78,
+      stdout: '',
+      stderr:
+        'burrow: Path of the working directory is not UTF-8: start the daemon in a directory whose whole path is UTF-8\n',
+    });
+  });
+
+  it('may hold the replacement character in earnest', () => {
+    const { ended, inside } = burrowIn('caf\\357\\277\\275', 'fs', 'write', 'note.txt', '--content', 'hi');
+
+    expect([ended.status, inside]).toEqual([0, ['note.txt']]);
   });
 });
 

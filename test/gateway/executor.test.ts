@@ -50,7 +50,7 @@ function world(maxActiveOperations = 9): World {
       journal,
       telemetry: noTelemetry,
       gatewayId: 'here',
-      cwd: '/',
+      cwd: () => '/',
       childEnvironment: () => ({}),
       startProcess(_, events) {
         const calls: string[] = [];

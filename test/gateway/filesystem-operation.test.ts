@@ -54,7 +54,7 @@ async function startGateway(run: RunTool = answersAtOnce, maxFrameBytes = 64 * 1
       journal,
       telemetry: noTelemetry,
       gatewayId: 'here',
-      cwd: '/',
+      cwd: () => '/',
       childEnvironment: () => ({}),
       startProcess: () => {
         throw new Error('No process is started here');

@@ -1,6 +1,6 @@
 // `burrow host run` through the built binary: what the unit starts.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -56,6 +56,39 @@ describe('burrow host run', () => {
     expect(ran.status).toBe(78);
     expect(ran.stderr).toContain(reason);
     expect(ran.stderr).not.toContain('se\\cret');
+  });
+
+  it('refuses settings that are named and not there', () => {
+    const { args, stateDir } = place('');
+    const ran = burrow(['host', 'run', ...args, '--state-dir', stateDir, '--settings', 'nope.env']);
+
+    expect(ran).toMatchObject({
+      status: 78,
+      stdout: '',
+      stderr: 'burrow: Cannot read the settings "nope.env" (ENOENT)\n',
+    });
+  });
+
+  it('keeps its state where --state-dir says, and nowhere else', async () => {
+    const { args, socket, stateDir } = place('');
+    const live = `${stateDir}-live`;
+    const daemon = startDaemon({
+      command: [BURROW, 'host', 'run'],
+      args: [...args, '--state-dir', stateDir],
+      env: { BURROW_GATEWAY_STATE_DIR: live },
+    });
+    await untilServed(socket);
+    daemon.child.kill('SIGTERM');
+
+    expect(await daemon.ended).toEqual({ code: 0, signal: null });
+    expect([existsSync(stateDir), existsSync(live)]).toEqual([true, false]);
+  });
+
+  it('tries settings out, in its example, with a state and a socket of their own', () => {
+    const example = /\$? ?burrow host run --settings .*/.exec(burrow(['host', 'run', '--help']).stdout)?.[0];
+
+    expect(example).toMatch(/--state-dir \.\/\S+/);
+    expect(example).toMatch(/--socket \.\/\S+/);
   });
 });
 

@@ -11,6 +11,13 @@ export interface Asked {
   invocationId: string;
 }
 
+/** The names in `details`, and in each of its `errors`, of failures that the engine and the host write. */
+export const OWN_DETAIL_KEYS: ReadonlySet<string> = new Set([
+  ...['exitCode', 'signal', 'stderrTail', 'errno', 'timeoutMs', 'maxAnswerBytes', 'excerpt', 'problem'],
+  ...['errors', 'path', 'message', 'nodes', 'file', 'line', 'column'],
+  ...['cancelled', 'uncaught', 'breaker', 'deaths', 'workerKilled'],
+]);
+
 /** A type, not an interface, for the envelope's schema lets it carry more fields. */
 export type Failure = {
   code: NodeErrorCode;

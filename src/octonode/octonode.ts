@@ -24,7 +24,7 @@ export type {
   NodeManifest,
   ResultEnvelope,
 } from './envelopes.ts';
-export { failureEnvelope } from './failures.ts';
+export { failureEnvelope, OWN_DETAIL_KEYS } from './failures.ts';
 export { createNodeDeps, type NodeCommand, type NodeProcessOptions } from './node-command.ts';
 export type { InvokeCallOptions } from './request.ts';
 export { createWarmNode, type WarmNode, type WarmOptions } from './warm.ts';

@@ -184,7 +184,7 @@ class FlowRun {
       node: step.id,
       attempt: attempts,
       delayMs,
-      error: this.#options.mask.value(error),
+      error: this.#options.mask.failure(error),
       at: this.#now(),
     });
     state.retry = this.#deps.clock.startTimer(delayMs, () => {
@@ -204,7 +204,7 @@ class FlowRun {
       attempts,
       durationMs: Math.round(this.#deps.clock.monotonicMs() - (startedAtMs ?? 0)),
       ...(status === 'ok' ? { outputs: mask.value(state.outputs) } : {}),
-      ...(error === undefined ? {} : { error: mask.value(error) }),
+      ...(error === undefined ? {} : { error: mask.failure(error) }),
     };
     const { durationMs, ...rest } = result;
     const times = { startedAt: state.startedAt ?? at, endedAt: at, durationMs };

@@ -6,6 +6,7 @@ import { ERRORS, isBurrowError } from '../protocol/errors.ts';
 import { VERSION } from '../version.ts';
 import { type Command, nearest, parseCall, UsageError } from './command.ts';
 import { EXIT, type System, usesColour } from './system.ts';
+import { systemErrorSentence } from './system-error.ts';
 
 export const burrow: Command = {
   meta: {
@@ -112,6 +113,11 @@ function report(error: unknown, system: System): number {
     say(`${error.message} (${error.code})`);
     say(ERRORS[error.code].remedy);
     return ERRORS[error.code].exitStatus;
+  }
+  const sentence = systemErrorSentence(error);
+  if (sentence !== undefined) {
+    say(sentence);
+    return EXIT.failed;
   }
   // One of the three places where the unforeseen becomes `internal_error`.
   say(`${error instanceof Error ? error.message : String(error)} (internal_error)`);

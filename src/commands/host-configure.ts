@@ -1,17 +1,14 @@
 // `burrow host configure`: writes the service's env file, keeping comments, order, owner and what it was not asked to change.
 // What is known not to work is refused before anything is written. It starts nothing: `burrow host connect` does.
 
-import { chownSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import * as v from 'valibot';
 import { GatewayIdSchema } from '../protocol/auth.ts';
-import { writeFileAtomic } from '../support/atomic-file.ts';
-import { makeDirectory } from '../support/make-directory.ts';
 import { type Call, type Command, UsageError } from './command.ts';
 import { parseEnvFile, setEnvValue } from './host-env-file.ts';
-import { type HostPaths, hostPaths, ROOT_FLAG, UNIT } from './host-paths.ts';
+import { type HostPaths, hostPaths, ROOT_FLAG } from './host-paths.ts';
+import { readSettings, writeRunAs, writeSettings } from './host-settings.ts';
 import { EXIT, type System } from './system.ts';
 
 const TOKEN = 'BURROW_GATEWAY_ENROLLMENT_TOKEN';
@@ -93,11 +90,11 @@ async function configure({ flags, system }: Call): Promise<number> {
   const changes = await readChanges(flags, system);
   const runAs = flags['run-as'];
   if (changes.size === 0 && runAs === undefined) throw new UsageError('Nothing to configure was given');
-  const before = readText(paths.envFile);
+  const before = await readSettings(paths);
   let after = before;
   for (const [name, value] of changes) after = changed(after, name, value);
   await check(after, paths);
-  if (after !== before) await writeSettings(paths.envFile, after);
+  if (after !== before) await writeSettings(paths, after);
   if (typeof runAs === 'string') await writeRunAs(paths, runAs);
   for (const [name, value] of changes) {
     system.stdout.write(`${value === undefined ? `${name} taken out` : `${name} set`}\n`);
@@ -160,38 +157,5 @@ async function check(text: string, paths: HostPaths): Promise<void> {
     parseControllerUrl(url, values.get(SERVER_NAME));
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-/** Keeps the owner; a new file is for root and, where it exists, the group of the directory. */
-async function writeSettings(path: string, text: string): Promise<void> {
-  await makeDirectory(dirname(path), 0o750);
-  const owner = statSync(path, { throwIfNoEntry: false }) ?? statSync(dirname(path));
-  await writeFileAtomic(path, text, { mode: 0o640 });
-  chownSync(path, owner.uid, owner.gid);
-}
-
-async function writeRunAs({ runAsFile }: HostPaths, user: string): Promise<void> {
-  if (user === '' || user === 'burrow') {
-    rmSync(runAsFile, { force: true });
-    return;
-  }
-  if (!/^[a-z_][a-z0-9_-]*\$?$/.test(user)) throw new UsageError(`User "${user}" is not a name of a user`);
-  await makeDirectory(dirname(runAsFile));
-  const lines = [
-    '# Written by burrow host configure --run-as. The socket stays for group burrow: whoever is in it runs commands as this user.',
-    `# ${UNIT} is restarted by burrow host connect.`,
-    '[Service]',
-    `User=${user}`,
-  ];
-  await writeFileAtomic(runAsFile, `${lines.join('\n')}\n`, { mode: 0o644 });
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
-    throw error;
   }
 }

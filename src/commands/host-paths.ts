@@ -1,7 +1,8 @@
 // Where the package keeps the service of this host. With a staging root, the same places below it.
 
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Flag } from './command.ts';
+import { type Flag, UsageError } from './command.ts';
 
 export const UNIT = 'burrow-host-gateway.service';
 
@@ -24,8 +25,14 @@ export interface HostPaths {
   runAsFile: string;
 }
 
+/** Throws UsageError for a root that is no directory: a slip of the hand would be a system of its own. */
 export function hostPaths(root: string | boolean | string[] | undefined): HostPaths {
   const base = typeof root === 'string' && root !== '' ? root : undefined;
+  if (base !== undefined && statSync(base, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new UsageError(
+      `Root "${base}" is not a directory that exists`,
+      'Flag "--root" takes the top of an installed system',
+    );
   const at = (path: string): string => (base === undefined ? path : join(base, path));
   return {
     root: base,

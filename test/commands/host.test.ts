@@ -1,4 +1,13 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
@@ -54,6 +63,29 @@ function stage(): { root: string; envFile: string; stateDir: string } {
 const CONTROLLER = ['--controller', 'tls://c.example:7443', '--gateway-id', 'host-1'];
 
 describe('burrow host configure', () => {
+  it('refuses a root that does not exist, and makes none', async () => {
+    const { root } = stage();
+    const typo = join(root, 'typo');
+
+    const ran = await run(['host', 'configure', '--root', typo, ...CONTROLLER]);
+
+    expect(ran).toMatchObject({ status: 2, stdout: '' });
+    expect(ran.stderr).toContain(`Root "${typo}" is not a directory that exists`);
+    expect(existsSync(typo)).toBe(false);
+  });
+
+  it('says an error of the system in a sentence', async () => {
+    const { root, envFile } = stage();
+    rmSync(envFile);
+    mkdirSync(envFile);
+
+    expect(await run(['host', 'configure', '--root', root, ...CONTROLLER])).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'burrow: Cannot read: illegal operation on a directory (EISDIR)\n',
+    });
+  });
+
   it('puts settings in the place of their examples and keeps everything else', async () => {
     const { root, envFile } = stage();
 

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BURROW, burrow, startDaemon } from './daemon.ts';
@@ -89,6 +89,28 @@ describe('burrow host run', () => {
 
     expect(example).toMatch(/--state-dir \.\/\S+/);
     expect(example).toMatch(/--socket \.\/\S+/);
+  });
+});
+
+describe('burrow host configure', () => {
+  // Only root can be another user.
+  it.runIf(process.getuid?.() === 0).each([
+    ['this system', [], 'run this as root, or with --root DIR for a system below DIR (EACCES)'],
+    ['a system below', ['--root', '.'], 'run this as its owner (EACCES)'],
+  ])('tells an ordinary user who may change %s', (_what, flags, advice) => {
+    const root = dirname(place('').socket);
+    chmodSync(root, 0o755);
+
+    const ran = spawnSync(BURROW, ['host', 'configure', '--gateway-id', 'x', ...flags], {
+      encoding: 'utf8',
+      uid: 65_534,
+      gid: 65_534,
+      cwd: root,
+    });
+
+    expect(ran).toMatchObject({ status: 1, stdout: '' });
+    expect(ran.stderr).toMatch(/^burrow: Cannot change "\S*etc\/burrow-host-gateway\/gateway.env": .*\n$/);
+    expect(ran.stderr).toContain(advice);
   });
 });
 

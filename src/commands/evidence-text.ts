@@ -66,16 +66,19 @@ export function explainEnd(evidence: ProcessEvidence, { isReplay, isOutputCut }:
   }
   // The evidence may be shorter than what the events brought: that alone is no loss to who has read those.
   if (isOutputCut || (truncated && transportTruncated !== true)) {
-    const wasEnded = killed && !timedOut && !cancelled;
-    lines.push(
-      `Output was cut ${wasEnded ? 'and the command ended ' : ''}at the output limit (raise --max-output)`,
-    );
+    const wasTold = killed && !timedOut && !cancelled;
+    lines.push(`Output was cut at the output limit${wasTold ? told(evidence) : ''} (raise --max-output)`);
   }
   if (isReplay && transportTruncated === true)
     lines.push('Output was shortened: of a finished operation no more is kept than one frame holds');
   if (evidence.invalidUtf8 === true)
     lines.push('Output was not UTF-8 text: bytes were replaced (encode binary output, such as with base64)');
   return lines.map((line) => `burrow: ${line}\n`).join('');
+}
+
+/** A signal may come to a command that is just ending by itself: only what died of one was ended by it. */
+function told({ signal }: ProcessEvidence): string {
+  return signal === null ? ', where the command was told to end' : ', where the command was ended';
 }
 
 /** Five lines: how it ended, when, where, as whom, and what it wrote. */

@@ -164,7 +164,7 @@ function size(flags: Call['flags'], name: string): number | undefined {
   if (typeof text !== 'string') return undefined;
   const parsed = parseSizeBytes(text);
   if (parsed === undefined)
-    throw new UsageError(`Flag "--${name}" takes a size such as 64KiB or 1MiB, not "${text}"`);
+    throw new UsageError(`Flag "--${name}" takes a size in whole bytes such as 64KiB or 1MiB, not "${text}"`);
   return parsed;
 }
 

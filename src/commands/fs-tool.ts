@@ -154,7 +154,9 @@ export function sizeArgument(flags: Call['flags'], name: string): number | undef
   if (typeof text !== 'string') return undefined;
   const size = /^0+$/.test(text) ? 0 : parseSizeBytes(text);
   if (size === undefined)
-    throw new UsageError(`Flag "--${name}" takes a size such as 4096, 64KiB or 1MiB, not "${text}"`);
+    throw new UsageError(
+      `Flag "--${name}" takes a size in whole bytes such as 4096, 64KiB or 1.5MiB, not "${text}"`,
+    );
   return size;
 }
 

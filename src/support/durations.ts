@@ -16,14 +16,17 @@ const SIZE_UNITS_BYTES: Record<string, number> = {
   GB: 1_000_000_000,
 };
 
-/** Milliseconds, a positive integer; undefined when `text` is not a duration such as `500ms`, `1.5s` or `2h`. A bare number counts seconds, as in timeout(1). */
+/** What the product of a decimal fraction (`1.001KB`) may miss a whole number by, as a share of it. */
+const MAX_ROUNDING = 4 * Number.EPSILON;
+
+/** Milliseconds, a positive integer, rounded; undefined when `text` is not a duration such as `500ms`, `1.5s` or `2h`. A bare number counts seconds, as in timeout(1). */
 export function parseDurationMs(text: string): number | undefined {
-  return parseQuantity(text, { ...DURATION_UNITS_MS, '': 1_000 });
+  return wholeQuantity(parseQuantity(text, { ...DURATION_UNITS_MS, '': 1_000 }), 1);
 }
 
-/** Bytes, a positive integer; undefined when `text` is not a size such as `4096`, `64KiB` or `1.5MiB`. */
+/** Bytes, a positive integer; undefined when `text` is not a size such as `4096`, `64KiB` or `1.5MiB`, or makes no whole number of bytes (`1.5`, `0.3KiB`). */
 export function parseSizeBytes(text: string): number | undefined {
-  return parseQuantity(text, SIZE_UNITS_BYTES);
+  return wholeQuantity(parseQuantity(text, SIZE_UNITS_BYTES), MAX_ROUNDING);
 }
 
 /** `1.50 s`, `12 ms`: short enough for one line of a summary. */
@@ -45,6 +48,13 @@ function parseQuantity(text: string, units: Record<string, number>): number | un
   if (match === null) return undefined;
   const unit = Object.hasOwn(units, match[2] ?? '') ? units[match[2] ?? ''] : undefined;
   if (unit === undefined) return undefined;
-  const quantity = Math.round(Number(match[1]) * unit);
+  return Number(match[1]) * unit;
+}
+
+/** `mayMiss`: the share of it by which it may miss a whole number. */
+function wholeQuantity(exact: number | undefined, mayMiss: number): number | undefined {
+  if (exact === undefined) return undefined;
+  const quantity = Math.round(exact);
+  if (Math.abs(exact - quantity) > exact * mayMiss) return undefined;
   return Number.isSafeInteger(quantity) && quantity > 0 ? quantity : undefined;
 }

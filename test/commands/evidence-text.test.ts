@@ -21,9 +21,15 @@ describe('explainEnd()', () => {
     ['a command that ended by itself', { truncated: true }, CUT_LIVE, 'Output was cut at the output limit'],
     [
       'an ended command',
-      { truncated: true, killed: true },
+      { truncated: true, killed: true, exitCode: null, signal: 'SIGTERM' },
       CUT_LIVE,
-      'cut and the command ended at the output',
+      'Output was cut at the output limit, where the command was ended',
+    ],
+    [
+      'a command that had ended by itself when the signal came',
+      { truncated: true, killed: true, exitCode: 0, signal: null },
+      CUT_LIVE,
+      'Output was cut at the output limit, where the command was told to end',
     ],
     ['evidence that is shortened as well', SHORTENED, CUT_LIVE, 'Output was cut at the output limit'],
     ['a replay', { truncated: true }, REPLAY, 'Output was cut at the output limit'],

@@ -129,6 +129,7 @@ describe('burrow fs read', () => {
   it.each([
     [['--encoding', 'utf16'], 'takes utf8, base64, latin1, hex'],
     [['--max', 'much'], 'takes a size'],
+    [['--offset=1.5'], 'takes a size in whole bytes'],
   ])('refuses %j', async (flags, text) => {
     const ran = await run(['fs', 'read', 'f', ...flags]);
     expect(ran.status).toBe(2);

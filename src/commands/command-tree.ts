@@ -31,6 +31,8 @@ export interface FlagLine {
   description: string;
   /** How the value is written; undefined for a flag that takes none. */
   value: string | undefined;
+  /** The few words that it takes; undefined for any other flag. */
+  choices: readonly string[] | undefined;
 }
 
 /** The flags of a command and the ones that every command takes. */
@@ -39,12 +41,13 @@ export function flagsOf({ command }: CommandNode): FlagLine[] {
   const common = [
     { name: 'help', alias: 'h', description: 'Show the arguments and two examples', value: undefined },
     { name: 'no-color', alias: undefined, description: 'Print without colours', value: undefined },
-  ];
+  ].map((flag) => ({ ...flag, choices: undefined }));
   const lines = own.map(([name, flag]) => ({
     name,
     alias: 'alias' in flag && typeof flag.alias === 'string' ? flag.alias : undefined,
     description: flag.description ?? '',
     value: flag.type === 'boolean' ? undefined : valueHint(flag),
+    choices: flag.choices,
   }));
   return [...lines, ...common.filter(({ name }) => !lines.some((line) => line.name === name))];
 }

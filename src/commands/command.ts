@@ -8,6 +8,8 @@ import type { System } from './system.ts';
 export type Flag = ArgDef & {
   /** The flag may be given several times; its values are collected. */
   multiple?: boolean;
+  /** The few words that it takes, for completion; whoever reads the value refuses others. */
+  choices?: readonly string[];
   /** An empty value means something. Default false: it is refused, since a variable that was not set most likely stood there. */
   mayBeEmpty?: boolean;
 };

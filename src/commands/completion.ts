@@ -4,11 +4,20 @@ import type { Command } from './command.ts';
 import { UsageError } from './command.ts';
 import { EXIT } from './system.ts';
 
+const SHELLS = ['bash', 'zsh', 'fish'];
+
 /** Of the whole tree of commands below `root`. */
 export function createCompletionCommand(root: Command): Command {
   return {
     meta: { name: 'completion', description: 'Print the completion script of a shell' },
-    args: { shell: { type: 'positional', valueHint: 'bash|zsh|fish', description: 'bash, zsh or fish' } },
+    args: {
+      shell: {
+        type: 'positional',
+        valueHint: SHELLS.join('|'),
+        choices: SHELLS,
+        description: 'bash, zsh or fish',
+      },
+    },
     examples: [
       { command: 'source <(burrow completion bash)', does: 'complete burrow in this bash' },
       {
@@ -20,7 +29,7 @@ export function createCompletionCommand(root: Command): Command {
       const { COMPLETION_SCRIPTS } = await import('./completion-scripts.ts');
       const script = Object.hasOwn(COMPLETION_SCRIPTS, shell) ? COMPLETION_SCRIPTS[shell] : undefined;
       if (script === undefined)
-        throw new UsageError(`Shell "${shell}" is not known`, 'Shells: bash, zsh, fish');
+        throw new UsageError(`Shell "${shell}" is not known`, `Shells: ${SHELLS.join(', ')}`);
       const { loadCommandTree } = await import('./command-tree.ts');
       system.stdout.write(script(await loadCommandTree(root)));
       return EXIT.done;

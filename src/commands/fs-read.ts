@@ -43,6 +43,7 @@ export const fsReadCommand: Command = {
     encoding: {
       type: 'string',
       valueHint: 'E',
+      choices: ENCODINGS,
       description: 'Print the content encoded: utf8, base64, latin1 or hex (default: the bytes themselves)',
     },
     ...TOOL_FLAGS,

@@ -9,6 +9,7 @@ export const LOG_LEVEL_FLAG: Readonly<Record<string, Flag>> = {
   'log-level': {
     type: 'string',
     valueHint: 'LEVEL',
+    choices: ['error', 'warn', 'info', 'debug'],
     description: 'error, warn, info or debug (default info), on stderr',
   },
 };

@@ -22,6 +22,7 @@ export const nodeNewCommand: Command = {
       type: 'positional',
       description: `One of ${SCAFFOLD_LANGUAGES.join(', ')}`,
       valueHint: 'LANG',
+      choices: SCAFFOLD_LANGUAGES,
     },
     name: {
       type: 'positional',

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { burrow } from '../../src/commands/cli.ts';
 import { flattenTree, loadCommandTree } from '../../src/commands/command-tree.ts';
@@ -15,6 +15,12 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _burrow; printf '%s\\n' "\${COMPREPLY
 }
 
 describe('bash()', () => {
+  // Readline splits there.
+  it('offers the words also after a sign', () => {
+    expect(complete('burrow', 'fs', 'read', '--encoding', '=')).toContain('hex');
+    expect(complete('burrow', 'fs', 'read', '--encoding', '=', 'h')).toEqual(['hex']);
+  });
+
   it('offers the commands', () => {
     expect(complete('burrow', '')).toEqual(tree.children.map((node) => node.command.meta.name));
   });
@@ -28,9 +34,80 @@ describe('bash()', () => {
     ],
     [['burrow', 'exec', '--timeout', ''], []],
     [['burrow', 'exec', '--cwd', '/tmp', '--evi'], ['--evidence']],
+    [
+      ['burrow', 'exec', '--cwd', '=', '/etc/host'],
+      ['/etc/hosts', '/etc/hostname'],
+    ],
   ])('completes %j', (words, wanted) => {
     expect(complete(...words)).toEqual(expect.arrayContaining(wanted));
     if (wanted.length === 0) expect(complete(...words)).toEqual([]);
+  });
+});
+
+/** What zsh offers for the last of these words; its own functions are stood in for. */
+function completeInZsh(...words: string[]): string[] {
+  const script = `_files() { print -r -- FILES }
+compdef() { : }; compset() { : }
+compadd() { shift; print -rl -- "$@" }
+_describe() { print -rl -- \${\${(P)\${@[-1]}}%%:*} }
+${COMPLETION_SCRIPTS['zsh']?.(tree)}
+words=("$@"); CURRENT=$#; _burrow`;
+  return linesOf(execFileSync('zsh', ['-f', '-c', script, 'zsh', ...words], { encoding: 'utf8' }));
+}
+
+function completeInFish(...words: string[]): string[] {
+  const script = `${COMPLETION_SCRIPTS['fish']?.(tree)}\ncomplete -C $argv[1]`;
+  const output = execFileSync('fish', ['--no-config', '-c', script, words.join(' ')], {
+    encoding: 'utf8',
+    env: { ...process.env, HOME: '/nonexistent' },
+  });
+  return linesOf(output).map((line) => line.split('\t')[0] ?? '');
+}
+
+function linesOf(output: string): string[] {
+  return output.split('\n').filter((line) => line !== '');
+}
+
+function isInstalled(program: string): boolean {
+  return spawnSync(program, ['--version']).error === undefined;
+}
+
+describe.each([
+  ['bash', complete],
+  ['zsh', completeInZsh],
+  ['fish', completeInFish],
+] as const)('a fixed set of words in %s', (shell, offered) => {
+  it.runIf(isInstalled(shell)).each<[string[], string[]]>([
+    [
+      ['burrow', 'completion', ''],
+      ['bash', 'fish', 'zsh'],
+    ],
+    [
+      ['burrow', 'node', 'new', ''],
+      ['python', 'sh', 'typescript'],
+    ],
+    [
+      ['burrow', 'node', 'new', '--dir', '/tmp', ''],
+      ['python', 'sh', 'typescript'],
+    ],
+    [
+      ['burrow', 'fs', 'read', '--encoding', ''],
+      ['base64', 'hex', 'latin1', 'utf8'],
+    ],
+    [
+      ['burrow', 'daemon', '--log-level', ''],
+      ['debug', 'error', 'info', 'warn'],
+    ],
+  ])('is offered, and nothing else: %j', (words, wanted) => {
+    expect(offered(...words).toSorted()).toEqual(wanted);
+  });
+
+  it.runIf(isInstalled(shell))('is not offered again after one was given', () => {
+    expect(offered('burrow', 'node', 'new', 'sh', '')).not.toContain('python');
+  });
+
+  it.runIf(isInstalled(shell))('leaves the commands of a group as they are', () => {
+    expect(offered('burrow', 'node', '')).toContain('bench');
   });
 });
 

@@ -22,6 +22,12 @@ export function usableProject(found: FoundProject): string | undefined {
       'To use it all the same, work in its own directory',
     );
   }
+  if (found.status === 'closed') {
+    throw new UsageError(
+      `Directory "${found.path}" cannot be looked into (${found.problem})`,
+      'Work in a directory that this user may read and enter',
+    );
+  }
   throw new UsageError(
     `Project file "${found.path}" is ${found.problem}`,
     'Move it away or make it readable; burrow scan makes a new one',

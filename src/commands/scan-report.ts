@@ -11,16 +11,17 @@ interface Shown {
   outcome: Extract<ScanOutcome, { status: 'done' }>;
 }
 
-export function reportJson({ path, outcome: { report, hasDrift, written } }: Shown): string {
+export function reportJson({ path, outcome: { report, hasDrift, written, refusal } }: Shown): string {
   const changed = report.changed.map(({ id, changes }) => ({
     id,
     changes: changes.map((change) => ({ ...change, text: describeChange(change) })),
   }));
-  return `${JSON.stringify({ project: path, written, drift: hasDrift, ...report, changed })}\n`;
+  const error = refusal === undefined ? {} : { error: refusal };
+  return `${JSON.stringify({ project: path, written, ...error, drift: hasDrift, ...report, changed })}\n`;
 }
 
 export function reportText({ path, isCheck, outcome }: Shown): string {
-  const { report, hasDrift, written } = outcome;
+  const { report, hasDrift, written, refusal } = outcome;
   const lines = [
     ...report.added.map(({ id, source }) => line('added', id, source)),
     ...report.changed.map(({ id, changes }) => line('changed', id, changes.map(describeChange).join('; '))),
@@ -34,7 +35,7 @@ export function reportText({ path, isCheck, outcome }: Shown): string {
   );
   const end = written
     ? `wrote ${path}`
-    : isCheck && hasDrift
+    : (isCheck && hasDrift) || refusal !== undefined
       ? `${path} is out of date`
       : `${path} is up to date`;
   return `${[...lines, `${counts.join(', ')}; ${end}`].join('\n')}\n`;

@@ -61,20 +61,23 @@ async function scan(call: Call, signal: AbortSignal): Promise<number> {
   if (outcome.status === 'invalid') return reportProblems(path, outcome.problems, system);
   const shown = { path, isCheck, outcome };
   system.stdout.write(flags.json === true ? reportJson(shown) : reportText(shown));
+  if (outcome.refusal !== undefined) system.stderr.write(`burrow: ${outcome.refusal}\n`);
   return isGood(outcome, isCheck) ? EXIT.done : EXIT.failed;
 }
 
-/** A program that failed is a failure of the scan, written or not; drift is one only where nothing may be written. */
+/** A program that failed is a failure of the scan, written or not; drift is one only where nothing may or can be written. */
 function isGood(outcome: Extract<ScanOutcome, { status: 'done' }>, isCheck: boolean): boolean {
-  return outcome.report.failed.length === 0 && !(isCheck && outcome.hasDrift);
+  const { report, hasDrift, refusal } = outcome;
+  return report.failed.length === 0 && refusal === undefined && !(isCheck && hasDrift);
 }
 
 function projectPath({ positionals, system }: Call): string {
   const directory = resolve(system.cwd, positionals[0] ?? '.');
-  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
+  const found = findProject(directory);
+  if (found.status !== 'closed' && statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new UsageError(
       `"${directory}" is no directory`,
       'Name the directory that holds nodes/ or .octonode',
     );
-  return usableProject(findProject(directory)) ?? join(directory, PROJECT_FILE);
+  return usableProject(found) ?? join(directory, PROJECT_FILE);
 }

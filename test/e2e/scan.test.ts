@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { BAD, node, put, putHealthyNodes } from '../octonode/scan/projects.ts';
+import { BAD, manifestNode, node, put, putHealthyNodes } from '../octonode/scan/projects.ts';
 import { readWhenWhole } from './daemon.ts';
 
 const BURROW = process.env.BURROW_BINARY ?? new URL('../../dist/burrow', import.meta.url).pathname;
@@ -25,7 +25,60 @@ function burrow(cwd: string, ...args: string[]): { stdout: string; stderr: strin
   return { stdout, stderr, status };
 }
 
+/** Runs `script` with the command as its arguments; root does so without the right to pass over modes. */
+function restricted(cwd: string, script: string, args: readonly string[]): ReturnType<typeof burrow> {
+  const prefix = process.geteuid?.() === 0 ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all'] : [];
+  const command = ['-c', script, cwd, ...prefix, BURROW, ...args];
+  const { stdout, stderr, status } = spawnSync('sh', command, { cwd, encoding: 'utf8' });
+  return { stdout, stderr, status };
+}
+
 describe('burrow scan', () => {
+  it('prints what it found, then one line about the file that cannot be written', () => {
+    const directory = project({ 'nodes/greet.sh': manifestNode({ id: 'greet', language: 'sh' }) });
+    const file = join(directory, '.octonode');
+    chmodSync(directory, 0o555);
+    const stderr = `burrow: Cannot write "${file}": permission denied (EACCES)\n`;
+
+    const text = restricted(directory, 'exec "$@"', ['scan']);
+    const json = restricted(directory, 'exec "$@"', ['scan', '--json']);
+    chmodSync(directory, 0o755);
+
+    expect(text).toEqual({
+      stdout: `added      greet  nodes/greet.sh\n1 added, 0 changed, 0 unchanged, 0 orphaned, 0 failed; ${file} is out of date\n`,
+      stderr,
+      status: 1,
+    });
+    expect(json).toMatchObject({ stderr, status: 1 });
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      written: false,
+      error: `Cannot write "${file}": permission denied (EACCES)`,
+      drift: true,
+      added: [{ id: 'greet' }],
+    });
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it.each([{ args: ['scan'] }, { args: ['flow', 'check'] }])(
+    'says so in a directory that it is not let into, or below one: $args',
+    ({ args }) => {
+      const directory = project({ 'below/nodes/greet.sh': '#!/bin/sh\n' });
+      const below = join(directory, 'below');
+      // Closed from inside: whoever is there stays there.
+      const closing = (path: string): string =>
+        `chmod 000 "${path}" && "$@"; status=$?; chmod 755 "${path}"; exit "$status"`;
+
+      const ran = [directory, below].map((path) => restricted(path, closing(directory), args));
+
+      const line = (path: string): string => `burrow: Directory "${path}" cannot be looked into (EACCES)`;
+      expect(ran.map(({ stderr }) => stderr.split('\n')[0])).toEqual([line(directory), line(below)]);
+      expect(ran).toMatchObject([
+        { stdout: '', status: 2 },
+        { stdout: '', status: 2 },
+      ]);
+    },
+  );
+
   it('records, then finds nothing new and writes nothing, then says what changed', () => {
     const directory = project({ 'nodes/greet.js': node('greet') });
     const file = join(directory, '.octonode');

@@ -9,22 +9,30 @@ export type FoundProject =
   | { status: 'found'; path: string; directory: string }
   | { status: 'missing' }
   | { status: 'foreign'; path: string }
+  /** The directory itself cannot be looked into; `problem` is the errno. */
+  | { status: 'closed'; path: string; problem: string }
   /** `problem` completes the sentence `Project file … is …`. */
   | { status: 'unusable'; path: string; problem: string };
 
 /**
  * The project of `start`. A file above `start` that belongs to another user (not to us, to root, or to the owner of
- * `start`) is `foreign`: a stranger's file in a shared directory must not decide what we run. What is in `start` itself and no
- * file that we may read is `unusable`; above it, such a thing (another program's directory in the home) is no project.
+ * `start`) is `foreign`: a stranger's file in a shared directory must not decide what we run. A `start` that we are not let into
+ * is `closed`. What is in `start` itself and no file that we may read is `unusable`; above it, such a thing (another program's
+ * directory in the home) is no project.
  */
 export function findProject(start: string): FoundProject {
   const first = resolve(start);
-  const origin = statSync(first, { throwIfNoEntry: false });
+  const origin = stateOf(first);
+  if (typeof origin === 'string') return { status: 'closed', path: first, problem: origin };
   for (let directory = first; ; directory = dirname(directory)) {
-    const here = statSync(directory, { throwIfNoEntry: false });
-    if (origin !== undefined && here?.dev !== origin.dev) return { status: 'missing' };
+    const here = stateOf(directory);
+    if (origin !== undefined && (typeof here !== 'object' || here.dev !== origin.dev))
+      return { status: 'missing' };
     const path = join(directory, PROJECT_FILE);
     const file = stateOf(path);
+    // Whether it is there cannot be told. With a directory that we may enter, it is a link to where we may not.
+    if (directory === first && file === 'EACCES' && refusalOf(first, constants.X_OK) !== undefined)
+      return { status: 'closed', path: first, problem: file };
     const problem = directory === first ? problemOf(path, file) : undefined;
     if (problem !== undefined) return { status: 'unusable', path, problem };
     if (typeof file === 'object' && file.isFile()) {
@@ -50,11 +58,17 @@ function problemOf(path: string, file: Stats | string | undefined): string | und
   if (typeof file === 'string') return `not to be read (${file})`;
   if (file.isDirectory()) return 'a directory, not a file';
   if (!file.isFile()) return 'not a regular file';
+  const errno = refusalOf(path, constants.R_OK);
+  return errno === undefined ? undefined : `not to be read (${errno})`;
+}
+
+/** The errno when `path` may not be used like that. */
+function refusalOf(path: string, mode: number): string | undefined {
   try {
-    accessSync(path, constants.R_OK);
+    accessSync(path, mode);
     return undefined;
   } catch (error) {
-    return `not to be read (${errnoOf(error)})`;
+    return errnoOf(error);
   }
 }
 

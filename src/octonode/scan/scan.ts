@@ -4,6 +4,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { getSystemErrorMessage } from 'node:util';
 import {
   commandOf,
   editProject,
@@ -29,11 +30,18 @@ export interface ScanOptions extends Omit<DescribeOptions, 'directory'> {
 }
 
 export type ScanOutcome =
-  | { status: 'done'; report: ScanReport; hasDrift: boolean; written: boolean }
+  | {
+      status: 'done';
+      report: ScanReport;
+      hasDrift: boolean;
+      written: boolean;
+      /** A sentence about why the file could not be written, though there was something to write. */
+      refusal?: string;
+    }
   | { status: 'invalid'; problems: ProjectProblem[] }
   | { status: 'cancelled' };
 
-/** Throws the system's error when the file cannot be read or written. */
+/** Throws the system's error when the file cannot be read. What was found is reported also when the file cannot be written. */
 export async function scanProject(options: ScanOptions): Promise<ScanOutcome> {
   const directory = dirname(options.path);
   const before = await readProject(options.path, directory);
@@ -51,8 +59,20 @@ export async function scanProject(options: ScanOptions): Promise<ScanOutcome> {
   const hasDrift = edits.length > 0;
   if (options.check || !hasDrift) return { status: 'done', report, hasDrift, written: false };
   const text = await editProject(now.parsed, edits);
-  const written = await saveProject(options.path, now.mark + text);
-  return { status: 'done', report, hasDrift, written };
+  try {
+    const written = await saveProject(options.path, now.mark + text);
+    return { status: 'done', report, hasDrift, written };
+  } catch (error) {
+    const refusal = refusalOf(error, options.path);
+    return { status: 'done', report, hasDrift, written: false, refusal };
+  }
+}
+
+/** Throws what no system call gave. */
+function refusalOf(error: unknown, path: string): string {
+  const isOfSystem = error instanceof Error && 'errno' in error && 'code' in error;
+  if (!isOfSystem || typeof error.errno !== 'number') throw error;
+  return `Cannot write "${path}": ${getSystemErrorMessage(error.errno)} (${error.code})`;
 }
 
 type Reading =

@@ -7,6 +7,9 @@ import { exitStatusOfSignal } from './evidence-text.ts';
 import type { OutputStream, System } from './system.ts';
 import type { Target } from './target.ts';
 
+/** More than a cancelled command takes to end, so that what still waits then is output. */
+const UNREAD_NOTICE_MS = 2_000;
+
 export interface Run {
   client: GatewayClient;
   method: 'process.exec' | 'filesystem.execute';
@@ -65,6 +68,13 @@ export async function runOperation(run: Run): Promise<Ended> {
   return { status: 'abandoned', exitStatus: exitStatusOfSignal(interruptedBy ?? 'SIGINT') };
 }
 
+/** Whoever pressed Ctrl-C once and sees nothing happen is told what is waited for: the end comes after the output. */
+function tellUnread({ stdout, stderr }: System): void {
+  // On a pipe to both that nobody reads, the line would only be one more that waits.
+  if (stdout.writableLength === 0 || stderr.writableLength > 0) return;
+  stderr.write('burrow: Output waits for its reader: Ctrl-C again gives up what is not read\n');
+}
+
 interface SignalWatch {
   abandoned: Promise<undefined>;
   /** The operation is over: answers the first signal that came. */
@@ -81,6 +91,7 @@ function watchSignals(
   const take = (signal: Interrupt) => (): void => {
     if (first === undefined) {
       first = signal;
+      system.clock.startTimer(UNREAD_NOTICE_MS, () => tellUnread(system), { background: true });
       return cancel();
     }
     system.abandonStdout();

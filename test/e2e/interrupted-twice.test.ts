@@ -108,6 +108,24 @@ describe('Ctrl-C twice', () => {
     expect(output()).toMatch(/burrow: Given up before operation "\S+" had ended\n/);
   });
 
+  it('is advised once output waits for a reader who does not read', async () => {
+    const child = spawn(BURROW, ['exec', '--max-output', '1GiB', '-c', 'yes 3107'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let told = '';
+    child.stderr.on('data', (chunk: Buffer) => (told += chunk));
+    const ended = once(child, 'exit');
+    await until('it is stuck', () => child.stdout.readableLength > 0);
+    child.kill('SIGINT');
+    await until('it says what it waits for', () => told.includes('\n'));
+
+    expect(told).toBe('burrow: Output waits for its reader: Ctrl-C again gives up what is not read\n');
+    expect([child.exitCode, child.signalCode]).toEqual([null, null]);
+    child.kill('SIGINT');
+    expect(await ended).toEqual([130, null]);
+  });
+
   it('does not wait for readers who do not read', async () => {
     const child = spawn('/bin/sh', ['-c', `exec ${BURROW} exec --max-output 1GiB -c 'yes 3106' 2>&1`], {
       stdio: ['ignore', 'pipe', 'ignore'],

@@ -90,6 +90,14 @@ describe('burrow exec', () => {
     });
   });
 
+  it('gives a variable that is not UTF-8 with U+FFFD for its bytes, as docs/protocol.md says', () => {
+    const script = `X=$(printf 'caf\\351') exec ${BURROW} exec -- printenv X`;
+
+    expect(spawnSync('/bin/sh', ['-c', script], { encoding: 'buffer' }).stdout.toString('hex')).toBe(
+      Buffer.from('caf\ufffd\n').toString('hex'),
+    );
+  });
+
   it('sets environment and directory', () => {
     const directory = temporaryDirectory();
     const ran = burrow(['exec', '--env', 'A=', '--env', 'A=b=c', '--cwd', directory, '-c', 'echo "$A"; pwd']);

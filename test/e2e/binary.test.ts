@@ -109,15 +109,16 @@ describe('the binary', () => {
     ['NODE_OPTIONS', '--no-such-flag'],
     ['NODE_EXTRA_CA_CERTS', '/no/such/file.pem'],
     ['NODE_PATH', '/no/such/directory'],
-    // Node.js makes these two where it can.
-    ['NODE_V8_COVERAGE', '/dev/null/directory'],
-    ['NODE_COMPILE_CACHE', '/dev/null/directory'],
+    // Node.js makes these two directories.
+    ['NODE_V8_COVERAGE', 'coverage'],
+    ['NODE_COMPILE_CACHE', 'cache'],
     ['NODE_PENDING_DEPRECATION', '1'],
     ['NODE_CHANNEL_FD', '3'],
     ['PKG_EXECPATH', 'PKG_INVOKE_NODEJS'],
     ['PKG_DUMMY_ENTRYPOINT', '/x'],
   ])('is not moved by %s=%s', (name, value) => {
     const ran = spawnSync(BURROW, ['daemon'], {
+      cwd: temporaryDirectory(),
       encoding: 'utf8',
       env: { PATH: '/usr/bin:/bin', [name]: value },
       input: HELLO,

@@ -45,3 +45,5 @@ export const MAX_RUN_INSTANCES = 64;
 export const MAX_REQUEST_BYTES = 256 * 1024 * 1024;
 /** Requests that such a node works on at once; it reads on when one of them is answered. */
 export const MAX_HOST_RUNNING = 1_024;
+/** How often such a node looks whether anybody is left to read its answers. */
+export const READER_CHECK_MS = 1_000;

@@ -1,9 +1,9 @@
 // Nodes that fail behind the back of their call, through the built binary: whose fault it is, and where.
-import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { BURROW, temporaryDirectory } from './daemon.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { BURROW, readWhenWhole, temporaryDirectory, until } from './daemon.ts';
 
 function run(
   source: string,
@@ -61,6 +61,7 @@ describe('burrow node run', () => {
     ['n.ts', '\nenum Color { Red }\n', './n.ts:2:1: TypeScript enum is not supported in strip-only mode'],
     ['n.mjs', 'export default {\n  a: [1 2] };\n', './n.mjs:2:9: Unexpected number'],
     ['n.cjs', "\n\nthrow new Error('at import');\n", './n.cjs:3:7: at import'],
+    ['n.mjs', 'await new Promise(() => {});\n', './n.mjs: its top-level await never settles'],
   ])('names the place where %s does not load', (name, source, message) => {
     expect(run(source, { name })).toMatchObject({
       stdout: '',
@@ -68,4 +69,38 @@ describe('burrow node run', () => {
       status: 1,
     });
   });
+
+  it.each([
+    ['one-shot', ['node', 'run', 'n.mjs']],
+    ['worker', ['node', 'run', '--worker', 'n.mjs']],
+    ['of a flow', ['flow', 'run', 'f']],
+  ])('leaves no node behind when it is killed: %s', async (_name, args) => {
+    const cwd = temporaryDirectory();
+    const write = "import { writeFileSync } from 'node:fs';\nwriteFileSync('pid', process.pid + '\\n');";
+    const run = 'run() { setInterval(() => {}, 1_000); return new Promise(() => {}); }';
+    writeFileSync(join(cwd, 'n.mjs'), `${write}\nexport default { id: 'n', ${run} };`);
+    const node = { id: 'n', signature: { command: ['burrow', 'node', 'host', 'n.mjs'] } };
+    const workflows = [{ id: 'f', nodes: ['n'] }];
+    writeFileSync(
+      join(cwd, '.octonode'),
+      JSON.stringify({ apiVersion: 'octonode.dev/v1', nodes: [node], workflows }),
+    );
+    const engine = spawn(BURROW, args, { cwd, stdio: ['pipe', 'ignore', 'ignore'] });
+    onTestFinished(() => void engine.kill('SIGKILL'));
+    engine.stdin?.write('1\n');
+    const pid = Number(await readWhenWhole(join(cwd, 'pid')));
+
+    engine.kill('SIGKILL');
+
+    await until('the node is gone', () => !isRunning(pid));
+  });
 });
+
+/** Not what ended and only waits for its parent to look. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}

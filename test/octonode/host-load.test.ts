@@ -105,6 +105,32 @@ describe('hostNodes(), on a file that does not load', () => {
     expect(await describeNode(hosted(path), options())).toMatchObject({ error: { message } });
   });
 
+  it.each([
+    ['in the file', "await new Promise(() => {});\nexport default { id: 'n', run: () => 1 };"],
+    ['in an import', "import './pending.mjs';\nexport default { id: 'n', run: () => 1 };"],
+  ])('says that a top-level await never settles: %s', async (_name, source) => {
+    put('pending.mjs', 'await new Promise(() => {});');
+    const path = put('stalled.mjs', source);
+    const message = `Cannot load the node: ${path}: its top-level await never settles`;
+
+    expect(errorOf(await invokeNode(hosted(path), {}, options()))).toMatchObject({
+      code: 'RUNTIME_ERROR',
+      message,
+      retryable: false,
+      details: { file: path },
+    });
+    expect(await describeNode(hosted(path), options())).toMatchObject({ error: { message } });
+  });
+
+  it('waits for a top-level await that settles late', async () => {
+    const path = put(
+      'late.mjs',
+      "await new Promise((done) => setTimeout(done, 300));\nexport default { id: 'n', run: () => 1 };",
+    );
+
+    expect(await invokeNode(hosted(path), {}, options())).toMatchObject({ outputs: 1 });
+  });
+
   it('says nothing on stderr while it looks for the place', async () => {
     let stderr = '';
     const onStderr = (chunk: Buffer): void => {

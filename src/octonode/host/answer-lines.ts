@@ -56,7 +56,7 @@ export class AnswerLines {
     });
   }
 
-  /** Starts reading; resolves when the input ended and every request in it was answered, or after `fail`. */
+  /** Starts reading; resolves when the input ended and every request in it was answered, or after `fail` or `abandon`. */
   ended(): Promise<void> {
     const end = (): void => {
       this.#lines.end();
@@ -85,6 +85,11 @@ export class AnswerLines {
     this.#begin({ status: 'failed', failure });
     if (this.#received > 0) this.#finish();
     return told;
+  }
+
+  /** Nobody is left to read answers: it is over, whatever is in flight. */
+  abandon(): void {
+    if (this.#state !== 'over') this.#finish();
   }
 
   #begin(loaded: Loaded): void {

@@ -4,15 +4,19 @@
 import { extname, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
+import { systemClock } from '../../support/clock.ts';
 import { createSchemaChecker, type SchemaChecker } from '../schema-check.ts';
 import { AnswerLines, type HostOutput } from './answer-lines.ts';
 import type { Loaded } from './answer-request.ts';
 import { readDefinitions } from './definitions.ts';
 import { createInstances } from './instances.ts';
-import { exportFailure, importFailure } from './load-failure.ts';
+import { exportFailure, importFailure, stalledFailure } from './load-failure.ts';
 import { provideSdkModule } from './sdk-module.ts';
 import { messageOf, stackOf } from './thrown.ts';
 import { watchUncaught } from './uncaught.ts';
+import { watchReader } from './watch-reader.ts';
+
+const STDOUT_FD = 1;
 
 interface HostStreams {
   stdin: Readable;
@@ -23,7 +27,8 @@ interface HostStreams {
 /**
  * `ended` when the input ended, every request is answered, every service disposed and the last byte handed on. `failed` as
  * soon as something was thrown outside of every call: what is in flight was answered with it, nothing was disposed, and the
- * process must end, for nobody knows what state the file's own is in.
+ * process must end, for nobody knows what state the file's own is in. `failed` also when nobody is left to read an answer: then
+ * nothing is answered or disposed, and what the node started in its process group gets SIGTERM.
  */
 export async function hostNodes(file: string, streams: HostStreams): Promise<'ended' | 'failed'> {
   const output = takeStdout(streams);
@@ -44,6 +49,12 @@ export async function hostNodes(file: string, streams: HostStreams): Promise<'en
   });
   const loaded = loadFile(resolve(file), loadedUrls);
   const lines = new AnswerLines(streams.stdin, output, { loaded, instances, schemas });
+  watchReader(STDOUT_FD, systemClock, () => {
+    end = 'failed';
+    lines.abandon();
+    failed.resolve();
+    endOwnGroup();
+  });
   void prepareAhead(streams.stdin, loaded, schemas);
   await lines.ended();
   if (end === 'ended') await Promise.race([failed.promise, instances.disposeAll()]);
@@ -52,18 +63,36 @@ export async function hostNodes(file: string, streams: HostStreams): Promise<'en
 }
 
 async function loadFile(file: string, loadedUrls: ReadonlySet<string>): Promise<Loaded> {
-  let exported: Record<string, unknown>;
+  const stalled = Promise.withResolvers<undefined>();
+  // Nothing is left that could happen in this process: who still waits, waits for ever.
+  const stall = (): void => stalled.resolve(undefined);
+  process.once('beforeExit', stall);
+  let exported: Record<string, unknown> | undefined;
   try {
     // The one import that no bundler can foresee: the user's file.
-    exported = await import(pathToFileURL(file).href);
+    exported = await Promise.race([import(pathToFileURL(file).href), stalled.promise]);
+    if (exported === undefined) return { status: 'failed', failure: stalledFailure(file) };
   } catch (error) {
     return { status: 'failed', failure: importFailure(error, { file, loadedUrls }) };
+  } finally {
+    process.removeListener('beforeExit', stall);
   }
   const language = extname(file).endsWith('ts') ? 'typescript' : 'javascript';
   try {
     return { status: 'ok', definitions: readDefinitions(exported, language) };
   } catch (error) {
     return { status: 'failed', failure: exportFailure(error, file) };
+  }
+}
+
+/** What the engine would have done, had it not been killed: the group of this process, when it leads one. */
+function endOwnGroup(): void {
+  // The group -1 would be everybody.
+  if (process.pid === 1) return;
+  try {
+    process.kill(-process.pid, 'SIGTERM');
+  } catch {
+    // It leads none.
   }
 }
 

@@ -28,6 +28,11 @@ export function importFailure(error: unknown, { file, loadedUrls }: LoadAttempt)
   return failureAt(error, placeOf(error, [...loadedUrls].map(pathOf)) ?? { file });
 }
 
+/** For a file that waits, while it loads, for what can never happen. */
+export function stalledFailure(file: string): ThrownFailure {
+  return failureAt('its top-level await never settles', { file });
+}
+
 /** For a file whose exports are no usable node. */
 export function exportFailure(error: unknown, file: string): ThrownFailure {
   return failureAt(error, { file });

@@ -2,6 +2,7 @@
 // Unknown fields are kept. Whatever does not fit is told as one sentence that names the field, never thrown.
 
 import * as v from 'valibot';
+import { issueWords } from './issue-words.ts';
 import { OCTONODE_VERSION } from './limits.ts';
 
 const NODE_ERROR_CODES = ['VALIDATION_ERROR', 'RUNTIME_ERROR', 'TIMEOUT', 'NON_RETRYABLE'] as const;
@@ -117,5 +118,6 @@ function parse<T extends v.GenericSchema>(schema: T, value: unknown): Parsed<v.I
   if (result.success) return { status: 'ok', value: result.output };
   const [issue] = result.issues;
   const path = v.getDotPath(issue);
-  return { status: 'invalid', reason: path === null ? issue.message : `field "${path}": ${issue.message}` };
+  const words = issueWords(issue);
+  return { status: 'invalid', reason: path === null ? words : `field "${path}": ${words}` };
 }

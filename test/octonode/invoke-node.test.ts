@@ -130,7 +130,7 @@ describe('invokeNode()', () => {
     ['the program does not exist', { file: '/nonexistent/node' }, 'ENOENT'],
     ['the program may not be executed', { file: '/etc/passwd' }, 'EACCES'],
     ['the arguments are too long', { file: 'true', args: ['x'.repeat(3_000_000)] }, 'E2BIG'],
-    ['the directory does not exist', { file: 'true', cwd: '/nonexistent' }, 'ENOENT'],
+    ['the directory does not exist', { file: 'true', cwd: '/nonexistent/directory' }, 'ENOENT'],
   ])(
     'is retryable when %s',
     async (_name, { file, args = [], cwd = '/' }: { file: string; args?: string[]; cwd?: string }, errno) => {

@@ -107,7 +107,7 @@ export const ProjectSchema = v.strictObject({
   metadata: v.nullish(
     v.looseObject({
       name: v.optional(v.string()),
-      version: v.optional(v.union([v.string(), v.number()])),
+      version: v.optional(v.union([v.string(), v.number()], 'Expected a text or a number')),
       description: v.optional(v.string()),
     }),
   ),

@@ -3,6 +3,7 @@
 
 import * as v from 'valibot';
 import type { Document, LineCounter } from 'yaml';
+import { issueWords } from '../issue-words.ts';
 import { type ProjectContent, ProjectSchema } from './project-schema.ts';
 
 /** Problems beyond this many are not listed. */
@@ -77,7 +78,7 @@ function problemsOf(issue: v.GenericIssue, locate: ParsedProject['locate']): Pro
   const isMissing = issue.input === undefined;
   if (isUnknownKey) return [{ ...locate(path), message: `Key "${name}" is not known` }];
   if (isMissing) return [{ ...locate(path), message: `Key "${name}" is missing` }];
-  return [{ ...locate(path), message: `"${name}": ${issue.message}` }];
+  return [{ ...locate(path), message: `"${name}": ${issueWords(issue)}` }];
 }
 
 function locateIn(

@@ -43,9 +43,10 @@ describe('parseProject()', () => {
       'apiVersion: octonode.dev/v1\nworkflows:\n  - id: w\n    nodes: [a]\n    on_error: {policy: stop}\n',
       '5:16: "workflows.0.on_error.policy": Expected "halt" or "continue"',
     ],
+    ['{"apiVersion": "octonode.dev/v1",\n "nodes": 5}', '2:2: "nodes": Expected a list, not a number'],
     [
-      '{"apiVersion": "octonode.dev/v1",\n "nodes": 5}',
-      '2:2: "nodes": Invalid type: Expected Array but received 5',
+      'apiVersion: octonode.dev/v1\nsources: [[]]\nnodes:\n- 5\n- {id: a, runtime: {retries: 1.5}}\n',
+      '5:21: "nodes.1.runtime.retries": Expected a whole number',
     ],
     [
       'apiVersion: octonode.dev/v1\nnodes: [\n',

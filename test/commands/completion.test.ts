@@ -1,5 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { burrow } from '../../src/commands/cli.ts';
 import { flattenTree, loadCommandTree } from '../../src/commands/command-tree.ts';
 import { COMPLETION_SCRIPTS } from '../../src/commands/completion-scripts.ts';
@@ -57,9 +60,12 @@ words=("$@"); CURRENT=$#; _burrow`;
 
 function completeInFish(...words: string[]): string[] {
   const script = `${COMPLETION_SCRIPTS['fish']?.(tree)}\ncomplete -C $argv[1]`;
+  // It writes settings into its home.
+  const home = mkdtempSync(join(tmpdir(), 'burrow-fish-'));
+  onTestFinished(() => rmSync(home, { recursive: true }));
   const output = execFileSync('fish', ['--no-config', '-c', script, words.join(' ')], {
     encoding: 'utf8',
-    env: { ...process.env, HOME: '/nonexistent' },
+    env: { PATH: process.env['PATH'], HOME: home },
   });
   return linesOf(output).map((line) => line.split('\t')[0] ?? '');
 }

@@ -1,4 +1,5 @@
-// Fails the whole run when a test leaves a process or a temporary file behind.
+// Fails the whole run when a test leaves a process or a temporary file behind, or a name in the root directory: paths that
+// tests take for missing lie there.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ export default function setup(): () => Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'burrow-test-'));
   process.env['TMPDIR'] = directory;
   process.env[MARK] = directory;
+  const rootBefore = new Set(readdirSync('/'));
   return async () => {
     const deadline = Date.now() + SETTLE_MS;
     let strays = markedProcesses(directory);
@@ -20,7 +22,9 @@ export default function setup(): () => Promise<void> {
     }
     const files = readdirSync(directory).filter((name) => name !== 'node-compile-cache');
     rmSync(directory, { recursive: true, force: true });
+    const added = readdirSync('/').filter((name) => !rootBefore.has(name));
     if (strays.length > 0) throw new Error(`Processes left behind by the tests:\n${strays.join('\n')}`);
+    if (added.length > 0) throw new Error(`Left in the root directory by the tests: ${added.join(', ')}`);
     if (files.length > 0) throw new Error(`Temporary files left behind by the tests: ${files.join(', ')}`);
   };
 }

@@ -126,7 +126,9 @@ export class DiskJournal implements Journal {
     this.#retry?.cancel();
     await this.#store.close();
     const lost = this.#index.live().filter(({ text }) => text !== undefined).length;
-    if (lost > 0) this.#deps.log.warn(`Journal closes without ${lost} outcomes that the disk refused`);
+    if (lost === 0) return;
+    const outcomes = lost === 1 ? '1 outcome' : `${lost} outcomes`;
+    this.#deps.log.warn(`Journal closes without ${outcomes} that the disk refused`);
   }
 
   #pump(): void {

@@ -1,7 +1,7 @@
 // What a journal on disk holds: each outcome as text while it is only in memory, as a location once it is on disk.
 import type { Clock } from '../../support/clock.ts';
 import { type HeldOutcome, OutcomeIndex } from './outcome-index.ts';
-import type { Location } from './segment.ts';
+import type { Location, Segment } from './segment.ts';
 
 export interface Entry extends HeldOutcome {
   text: string | undefined;
@@ -26,6 +26,11 @@ export class EntryIndex extends OutcomeIndex<Entry> {
   /** Bytes on disk that are still of use. */
   liveBytes(): number {
     return this.live().reduce((sum, { location }) => sum + (location?.lengthBytes ?? 0), 0);
+  }
+
+  /** Whether something on disk lies in none of `segments`. */
+  hasEntriesOutside(segments: readonly Segment[]): boolean {
+    return this.live().some(({ location }) => location !== undefined && !segments.includes(location.segment));
   }
 
   /** Whether something is only in memory. */

@@ -44,6 +44,12 @@ export class Segment {
     }
   }
 
+  /** Takes away what a write that failed, or a crash, left behind the last good line. */
+  async cutTornTail(): Promise<void> {
+    await this.#files.truncate(this.fd, this.sizeBytes);
+    this.hasTornTail = false;
+  }
+
   /** Closes the file once its last reader is done. May be called again. */
   async retire(): Promise<void> {
     if (this.#retired) return;

@@ -11,7 +11,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { openJournal } from '../../../src/gateway/journal/journal.ts';
 import { type JournalFs, systemJournalFs } from '../../../src/gateway/journal/journal-fs.ts';
+import { silentLog } from '../../../src/support/log.ts';
 import {
   brokenLogLines,
   filesIn,
@@ -281,5 +283,25 @@ describe('a write that stops in the middle', () => {
     clock.advance(RETRY_MS - 1);
     expect(writes).toBe(1 + 3 + 1);
     await journal.close();
+  });
+});
+
+describe('the close of a journal that the disk refused', () => {
+  it.each([
+    [['one'], '1 outcome'],
+    [['one', 'two'], '2 outcomes'],
+  ])('tells how many outcomes are lost: %j', async (ids, count) => {
+    const warnings: string[] = [];
+    const files = interceptedFs((call) => {
+      if (call === 'open') throw systemError('ENOSPC');
+    });
+    const location = { kind: 'directory', path: temporaryDirectory() } as const;
+    const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
+    const journal = await openJournal({ location }, { clock: manualClock(), log, files });
+    for (const id of ids) await record(journal, id);
+
+    await journal.close();
+
+    expect(warnings.at(-1)).toBe(`Journal closes without ${count} that the disk refused`);
   });
 });

@@ -133,7 +133,6 @@ describe('an explicit journal file', () => {
   });
 
   it.each<[string, (path: string) => void]>([
-    ['0 bytes', (path) => writeFileSync(path, '')],
     ['all zero bytes', (path) => writeFileSync(path, Buffer.alloc(3 * 1024 * 1024))],
     ['cut in its first bytes', (path) => writeFileSync(path, '{"ent')],
     ['cut in the first bytes, zero behind', (path) => writeFileSync(path, '{"entries":[\n\0\0\0\0')],
@@ -152,6 +151,22 @@ describe('an explicit journal file', () => {
     expect(filesIn(directory)).toEqual([NAME, expect.stringMatching(/^own\.json\.damaged-/)]);
     const next = await openFile(path);
     expect(await missing(next, ['after'])).toEqual([]);
+    await next.close();
+  });
+
+  it('is an empty journal when it is an empty file', async () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, NAME);
+    writeFileSync(path, '');
+
+    const journal = await openFile(path);
+
+    expect(journal.status()).toMatchObject({ state: 'ok', mode: 'disk', warnings: [] });
+    await record(journal, 'kept');
+    await journal.close();
+    expect(filesIn(directory)).toEqual([NAME]);
+    const next = await openFile(path);
+    expect(await missing(next, ['kept'])).toEqual([]);
     await next.close();
   });
 

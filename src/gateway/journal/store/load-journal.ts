@@ -7,7 +7,7 @@ import type { Entry } from '../entry-index.ts';
 import { errnoOf, ignoreFailure, type JournalFs } from '../journal-fs.ts';
 import { Segment } from '../segment.ts';
 import type { JournalPaths } from './journal-paths.ts';
-import { type Collect, type FileContent, readFoldedFile, readLogFile } from './read-files.ts';
+import { type Collect, type FileContent, intact, readFoldedFile, readLogFile } from './read-files.ts';
 import { setAside } from './set-aside.ts';
 
 const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK; // A FIFO in the file's place must not block.
@@ -21,6 +21,8 @@ export interface LoadDeps {
   paths: JournalPaths;
   ttlMs: number;
   maxEntries: number;
+  /** An explicit file may be made empty by a person; in a state directory nobody but a crash leaves one. */
+  mayBeEmpty: boolean;
   /** False when the files are not ours to change: then they are only read. */
   mayRepair: boolean;
 }
@@ -70,7 +72,9 @@ async function loadFiles(context: {
   const { deps, loaded, collect } = context;
   const { files, paths } = deps;
   const readLog = (segment: Segment): Promise<FileContent> => readLogFile(files, segment, collect);
-  await loadFile(paths.folded, { deps, loaded, read: (segment) => readFoldedFile(files, segment, collect) });
+  const readFolded = async (segment: Segment): Promise<FileContent> =>
+    deps.mayBeEmpty && segment.sizeBytes === 0 ? intact(0, 0) : await readFoldedFile(files, segment, collect);
+  await loadFile(paths.folded, { deps, loaded, read: readFolded });
   loaded.hasOldLog = (await loadFile(paths.oldLog, { deps, loaded, read: readLog })) !== undefined;
   loaded.logEndBytes = (await loadFile(paths.log, { deps, loaded, read: readLog }))?.endBytes ?? 0;
 }

@@ -110,7 +110,7 @@ function collectRecord(
   return true;
 }
 
-function intact(goodRecords: number, endBytes: number): FileContent {
+export function intact(goodRecords: number, endBytes: number): FileContent {
   return { damage: undefined, goodRecords, endBytes, isOlderLayout: false };
 }
 

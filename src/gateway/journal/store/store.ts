@@ -5,18 +5,17 @@ import { constants } from 'node:fs';
 import type { Clock } from '../../../support/clock.ts';
 import { FileLock } from '../../../support/file-lock.ts';
 import type { Log } from '../../../support/log.ts';
+import { releaseBytes } from '../../../support/release-bytes.ts';
 import type { Entry, EntryIndex } from '../entry-index.ts';
 import { errnoOf, ignoreFailure, type JournalFs, writeFully } from '../journal-fs.ts';
+import { Segment } from '../segment.ts';
 import { encodeEntry, readText } from './entry-line.ts';
 import { foldEntries } from './fold.ts';
 import { prepareDirectory, removeLeftovers } from './journal-directory.ts';
 import { type DiskLocation, type JournalPaths, pathsOf } from './journal-paths.ts';
+import { type LoadedJournal, loadJournal } from './load-journal.ts';
 
 export type { DiskLocation } from './journal-paths.ts';
-
-import { releaseBytes } from '../../../support/release-bytes.ts';
-import { Segment } from '../segment.ts';
-import { type LoadedJournal, loadJournal } from './load-journal.ts';
 
 /** O_DSYNC: the write returns when the data is on disk. One thread-pool trip per group instead of write and fdatasync. */
 const LOG_FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_DSYNC | constants.O_NONBLOCK;
@@ -98,7 +97,7 @@ export class JournalStore {
     const loaded = await this.#load(true);
     this.#hasOldLog = loaded.hasOldLog;
     this.#damagedPaths = new Set(loaded.damagedPaths);
-    if (loaded.needsFold || this.#hasEntriesOutside(loaded.segments)) {
+    if (loaded.needsFold || this.#deps.index.hasEntriesOutside(loaded.segments)) {
       if (await this.#tryFold([paths.oldLog, paths.log])) loaded.logEndBytes = 0;
     }
     await this.#openLog(loaded.logEndBytes);
@@ -116,7 +115,7 @@ export class JournalStore {
     if (this.#isTaken && this.#log !== undefined && files.linkCount(this.#log.fd) === 0) await this.#letGo();
     await this.take();
     const log = this.#log ?? (await this.#openLog(0));
-    if (log.hasTornTail) await this.#cutTornTail(log);
+    if (log.hasTornTail) await log.cutTornTail();
     // What was held in memory may be on disk by now: take() folds it in.
     const written = entries.filter(({ text }) => text !== undefined);
     const lines = written.map((entry) => encodeEntry(entry, entry.text ?? '', clock));
@@ -161,7 +160,7 @@ export class JournalStore {
     }
     if (!used.includes(log)) {
       log.sizeBytes = 0;
-      await this.#cutTornTail(log);
+      await log.cutTornTail();
     } else if (log.sizeBytes >= 2 * this.#deps.index.liveBytes()) await this.#startFold(log);
   }
 
@@ -191,18 +190,14 @@ export class JournalStore {
   }
 
   async #load(mayRepair: boolean): Promise<LoadedJournal> {
-    const loaded = await loadJournal({ ...this.#deps, ...this.#options, paths: this.#paths, mayRepair });
+    const mayBeEmpty = this.#options.location.kind === 'file';
+    const options = { ...this.#options, paths: this.#paths, mayBeEmpty, mayRepair };
+    const loaded = await loadJournal({ ...this.#deps, ...options });
     for (const warning of loaded.warnings) this.#deps.warn(warning);
     for (const segment of loaded.segments) this.#segments.add(segment);
     this.#deps.index.merge(loaded.entries);
     await this.#retireUnused();
     return loaded;
-  }
-
-  #hasEntriesOutside(segments: Segment[]): boolean {
-    return this.#deps.index
-      .live()
-      .some(({ location }) => location !== undefined && !segments.includes(location.segment));
   }
 
   async #openLog(endBytes: number): Promise<Segment> {
@@ -213,7 +208,7 @@ export class JournalStore {
       const facts = await files.facts(fd);
       log.sizeBytes = Math.min(endBytes, facts.sizeBytes);
       if (facts.mode !== 0o600) await files.chmod(fd, 0o600);
-      if (facts.sizeBytes > log.sizeBytes) await this.#cutTornTail(log);
+      if (facts.sizeBytes > log.sizeBytes) await log.cutTornTail();
       await files.syncDirectoryOf(this.#paths.log);
     } catch (error) {
       await ignoreFailure(log.retire());
@@ -233,14 +228,9 @@ export class JournalStore {
       releaseBytes(bytes);
     } catch (error) {
       log.hasTornTail = true;
-      await ignoreFailure(this.#cutTornTail(log));
+      await ignoreFailure(log.cutTornTail());
       throw error;
     }
-  }
-
-  async #cutTornTail(log: Segment): Promise<void> {
-    await this.#deps.files.truncate(log.fd, log.sizeBytes);
-    log.hasTornTail = false;
   }
 
   /** The log becomes the old log and a new one is begun, so that appends go on while the old one is taken in. */

@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { burrow, startDaemon, temporaryDirectory } from './daemon.ts';
+import { BURROW, burrow, canRun, startDaemon, temporaryDirectory } from './daemon.ts';
 
 const LINK = ['--controller', 'tls://127.0.0.1:1', '--gateway-id', 'a'];
 
@@ -35,6 +35,37 @@ describe('burrow daemon --journal-file', () => {
     expect(readFileSync(join(directory, 'Cargo.lock'), 'utf8')).toBe('version = 4\n');
     expect(readdirSync(directory)).toEqual(['Cargo.lock']);
   });
+});
+
+describe('burrow daemon --state-dir', () => {
+  it('ends with status 78 for what is not a directory', () => {
+    const path = join(temporaryDirectory(), 'state');
+    writeFileSync(path, 'mine');
+
+    const ended = burrow(['daemon', '--state-dir', path]);
+
+    expect(ended).toMatchObject({ status: 78, stdout: '' });
+    expect(ended.stderr).toMatch(
+      /^burrow: Cannot use state directory "[^\n]+ not a directory[^\n]+\(ENOTDIR\)\n$/,
+    );
+    expect(readFileSync(path, 'utf8')).toBe('mine');
+  });
+
+  it.skipIf(!canRun('setpriv', '--reuid=65534', 'true')).each(['.', 'below'])(
+    'ends with status 78 in a directory that the user may not enter: %s',
+    (name) => {
+      const directory = temporaryDirectory();
+      chmodSync(directory, 0o700);
+      const user = ['--reuid=65534', '--regid=65534', '--clear-groups'];
+      const args = [...user, BURROW, 'daemon', '--state-dir', join(directory, name)];
+
+      const ended = spawnSync('setpriv', args, { cwd: '/', encoding: 'utf8', input: '' });
+
+      expect(ended).toMatchObject({ status: 78, stdout: '' });
+      expect(ended.stderr).toMatch(/^burrow: Cannot use state directory "[^\n]+ denied[^\n]+\(EACCES\)\n$/);
+      expect(readdirSync(directory)).toEqual([]);
+    },
+  );
 });
 
 describe('burrow daemon with a setting that says nothing', () => {

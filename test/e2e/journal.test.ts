@@ -8,7 +8,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   BURROW,
@@ -172,6 +172,9 @@ describe('a journal on disk', () => {
     async () => {
       const directory = temporaryDirectory();
       chmodSync(directory, 0o755);
+      // The other user must get in: the directory of this run's temporary files may be closed to others, /tmp is not.
+      const above = dirname(directory);
+      if ((statSync(above).mode & 0o007) === 0) chmodSync(above, 0o711);
       const command = [
         'setpriv',
         '--reuid=65534',

@@ -23,6 +23,7 @@ const REMEDIES: Record<string, string> = {
   EACCES: 'permission is denied; give the directory to the user of the daemon',
   EPERM: 'the operation is not permitted; give the directory to the user of the daemon',
   ENOTDIR: 'the path leads through something that is not a directory',
+  ENOENT: 'the system makes no files there',
   EIO: 'the disk reports an error; look at the kernel log',
 };
 
@@ -60,7 +61,10 @@ export class DiskJournal implements Journal {
     this.#store = new JournalStore(options, { ...deps, index: this.#index, warn });
   }
 
-  /** Takes the files; a journal that cannot is degraded from the start, and tries again. Throws ConfigurationError for foreign files. */
+  /**
+   * Takes the files; a journal that cannot is degraded from the start, and tries again. Throws ConfigurationError for foreign
+   * files and for a directory that can never work.
+   */
   async start(): Promise<void> {
     try {
       await this.#store.take();
@@ -201,13 +205,16 @@ export class DiskJournal implements Journal {
     }
   }
 
-  #degrade(error: unknown): void {
+  #degrade(thrown: unknown): void {
+    // While the daemon runs even a directory of the wrong kind may be put right again.
+    const error = thrown instanceof ConfigurationError ? (thrown.cause ?? thrown) : thrown;
     const code = errnoOf(error);
     const reason =
       code === undefined
         ? String(error instanceof Error ? error.message : error)
         : `${REMEDIES[code] ?? 'the disk refuses'} (${code})`;
-    const problem = `Cannot keep outcomes in "${this.#options.location.path}": ${reason}; they are held in memory only`;
+    const unread = this.#store.hasUnread ? ', and not all that it holds can be read' : '';
+    const problem = `Cannot keep outcomes in "${this.#options.location.path}": ${reason}; they are held in memory only${unread}`;
     if (problem !== this.#problem) this.#deps.log.warn(problem);
     this.#problem = problem;
     if (this.#isClosed) return;

@@ -29,6 +29,7 @@ export interface JournalFs {
   linkCount(fd: number): number;
   /** Of what the path leads to, links followed; opens nothing. */
   kindOf(path: string): Promise<FileKind>;
+  /** Permission bits. Enters the directory for them, so it fails for one that may not be entered or is none. */
   directoryMode(path: string): Promise<number>;
   /** Creates the directory and its missing parents; one that exists is left as it is. */
   makeDirectory(path: string, mode: number): Promise<void>;
@@ -62,7 +63,7 @@ export const systemJournalFs: JournalFs = {
     if (stats !== undefined) return kindIn(stats);
     return (await statOrMissing(fs.promises.lstat(path))) === undefined ? 'missing' : 'link to nowhere';
   },
-  directoryMode: async (path) => (await fs.promises.stat(path)).mode & 0o777,
+  directoryMode: async (path) => (await fs.promises.stat(`${path}/.`)).mode & 0o777,
   makeDirectory,
   list: (path) => fs.promises.readdir(path),
   readText: (path) => fs.promises.readFile(path, 'utf8'),

@@ -35,8 +35,9 @@ export interface JournalDeps {
 }
 
 /**
- * The journal, ready. Never rejects because of what the disk says: it is degraded then, says so, and tries again. Throws
- * ConfigurationError for an explicit file whose names are taken by something that is not recognisably ours; nothing is touched then.
+ * The journal, ready. Never rejects because the disk is full, read-only or broken, or its directory may not be written: it is
+ * degraded then, says so, and tries again. Throws ConfigurationError for a directory that is none, or that cannot be made or entered,
+ * and for an explicit file whose names are taken by something that is not recognisably ours; nothing is touched then.
  */
 export async function openJournal(options: JournalOptions, deps: JournalDeps): Promise<Journal> {
   const { location, ttlMs = JOURNAL_TTL_MS, maxEntries = JOURNAL_MAX_ENTRIES } = options;

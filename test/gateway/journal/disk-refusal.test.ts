@@ -166,24 +166,6 @@ describe.skipIf(!mayMount())('a full tmpfs of 64 KiB', () => {
 });
 
 describe('a directory that cannot be used', () => {
-  it('runs in memory while a file is in the way, and moves to disk when it is gone', async () => {
-    const directory = join(temporaryDirectory(), 'state');
-    const clock = manualClock();
-    writeFileSync(directory, '');
-    const journal = await openIn(directory, { clock });
-    expect(await record(journal, 'held')).toBe(false);
-    expect(journal.status()).toMatchObject({ mode: 'memory', state: 'degraded' });
-
-    unlinkSync(directory);
-    clock.advance(RETRY_MS);
-
-    await vi.waitFor(() => expect(journal.status()).toMatchObject({ mode: 'disk', state: 'ok' }));
-    await journal.close();
-    const next = await openIn(directory, { clock });
-    expect(await missing(next, ['held'])).toEqual([]);
-    await next.close();
-  });
-
   it('is written anew, with all it held, when somebody removes it', async () => {
     const directory = join(temporaryDirectory(), 'state');
     const first = await openIn(directory);

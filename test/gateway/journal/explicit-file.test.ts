@@ -122,16 +122,6 @@ describe('an explicit journal file', () => {
     expect(filesIn(join(path, '..'))).toEqual([NAME]);
   });
 
-  it('is degraded and not refused where the path to it does not let through', async () => {
-    const files = interceptedFs((call) => {
-      if (call === 'kindOf') throw systemError('EACCES');
-    });
-    const journal = await openFile(join(temporaryDirectory(), NAME), files);
-
-    expect(journal.status()).toMatchObject({ state: 'degraded', problem: expect.stringContaining('EACCES') });
-    await journal.close();
-  });
-
   it.each<[string, (path: string) => void]>([
     ['all zero bytes', (path) => writeFileSync(path, Buffer.alloc(3 * 1024 * 1024))],
     ['cut in its first bytes', (path) => writeFileSync(path, '{"ent')],

@@ -1,17 +1,44 @@
 // The directory the journal's files lie in: made when it is missing, and swept of what a crash left half-made.
 import { join } from 'node:path';
-import { ignoreFailure, type JournalFs } from '../journal-fs.ts';
+import { ConfigurationError } from '../../../support/configuration-error.ts';
+import { errnoOf, ignoreFailure, type JournalFs } from '../journal-fs.ts';
 import type { JournalPaths } from './journal-paths.ts';
 import { refuseForeignFiles } from './refuse-foreign-files.ts';
 
 /** As src/support/file-lock.ts names them: nothing else of that look is ours. */
 const HALF_LOCK = /\.(stale-)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
 
+/** What no waiting mends, unlike a disk that is full, read-only or broken: a directory of this kind was named by mistake. */
+const HOPELESS: Record<string, string> = {
+  ENOTDIR:
+    'it, or what its path leads through, is not a directory; name one that is, or that does not exist yet',
+  EACCES: 'permission to make or enter it is denied; name another, or give it to the user of the daemon',
+  EPERM: 'making or entering it is not permitted; name another, or give it to the user of the daemon',
+  ELOOP: 'its path leads through links in a circle; name another',
+  ENAMETOOLONG: 'its path is longer than the file system takes; name another',
+};
+
 /**
  * Makes the directory 0700. One that exists keeps its mode; a state directory open to others is warned about. One that is not our
- * own is looked at before: throws ConfigurationError when something foreign stands under a name that the journal needs.
+ * own is looked at before. Throws ConfigurationError when something foreign stands under a name that the journal needs, and for a
+ * directory that cannot be made or entered because of its kind or its permissions, with the system's error as the cause.
  */
 export async function prepareDirectory(
+  options: { paths: JournalPaths; isOwn: boolean },
+  deps: { files: JournalFs; warn: (message: string) => void },
+): Promise<void> {
+  try {
+    await makeUsable(options, deps);
+  } catch (error) {
+    const code = errnoOf(error) ?? '';
+    const reason = HOPELESS[code];
+    if (reason === undefined) throw error;
+    const name = `${options.isOwn ? 'state directory' : 'the directory of the journal file,'} "${options.paths.directory}"`;
+    throw new ConfigurationError(`Cannot use ${name}: ${reason} (${code})`, error);
+  }
+}
+
+async function makeUsable(
   options: { paths: JournalPaths; isOwn: boolean },
   deps: { files: JournalFs; warn: (message: string) => void },
 ): Promise<void> {

@@ -37,6 +37,8 @@ export interface LoadedJournal {
   damagedPaths: string[];
   /** The files are not in the form a clean stop leaves: fold before appending. */
   needsFold: boolean;
+  /** Of files that are only read, some cannot be: what is in them is not replayed. */
+  hasUnread: boolean;
   warnings: string[];
 }
 
@@ -50,6 +52,7 @@ export async function loadJournal(deps: LoadDeps): Promise<LoadedJournal> {
     logEndBytes: 0,
     damagedPaths: [],
     needsFold: false,
+    hasUnread: false,
     warnings: [],
   };
   try {
@@ -115,6 +118,11 @@ async function loadFile(path: string, context: LoadFileContext): Promise<FileCon
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined;
     if (deps.mayRepair && PASSING_FAILURES.has(errnoOf(error) ?? '')) throw error;
+    if (!deps.mayRepair && errnoOf(error) !== undefined) {
+      // Told once for all files, together with why they could not be taken.
+      loaded.hasUnread = true;
+      return undefined;
+    }
     const reason = errnoOf(error) ?? (error instanceof Error ? error.message : String(error));
     content = { damage: `cannot be read: ${reason}`, goodRecords: 0, endBytes: 0, isOlderLayout: false };
   }
@@ -130,7 +138,8 @@ async function loadFile(path: string, context: LoadFileContext): Promise<FileCon
 
 /** What becomes of a damaged file, in words; one without a good record is moved away here. */
 async function dispose(path: string, keepsRecords: boolean, deps: LoadDeps): Promise<string> {
-  if (!deps.mayRepair) return 'left as it is, good records in it are used';
+  if (!deps.mayRepair)
+    return `left as it is, ${keepsRecords ? 'good records in it are' : 'nothing in it is'} used`;
   if (keepsRecords)
     return 'good records in it were kept, the file itself is set aside with ".damaged-" in its name';
   try {

@@ -50,6 +50,7 @@ export class JournalStore {
   readonly #segments = new Set<Segment>();
   #log: Segment | undefined;
   #isTaken = false;
+  #hasUnread = false;
   #hasOldLog = false;
   #damagedPaths = new Set<string>();
   readonly #foldStepBytes: number;
@@ -69,6 +70,11 @@ export class JournalStore {
 
   get isTaken(): boolean {
     return this.#isTaken;
+  }
+
+  /** Some of the files could neither be taken nor read: what they hold is not replayed. */
+  get hasUnread(): boolean {
+    return this.#hasUnread;
   }
 
   /**
@@ -193,6 +199,7 @@ export class JournalStore {
     const mayBeEmpty = this.#options.location.kind === 'file';
     const options = { ...this.#options, paths: this.#paths, mayBeEmpty, mayRepair };
     const loaded = await loadJournal({ ...this.#deps, ...options });
+    this.#hasUnread = loaded.hasUnread;
     for (const warning of loaded.warnings) this.#deps.warn(warning);
     for (const segment of loaded.segments) this.#segments.add(segment);
     this.#deps.index.merge(loaded.entries);

@@ -67,6 +67,12 @@ export class FileLock {
     }
   }
 
+  /** The running process that has it, this one too; undefined when none has. Changes nothing. */
+  async holder(): Promise<number | undefined> {
+    const holder = await this.#readHolder();
+    return holder !== undefined && (await this.#isRunning(holder)) ? holder.pid : undefined;
+  }
+
   async release(): Promise<void> {
     if ((await this.#readHolder())?.token === this.#token)
       await ignoreFailure(this.#files.unlink(this.#path));

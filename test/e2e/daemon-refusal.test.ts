@@ -37,6 +37,21 @@ describe('burrow daemon --journal-file', () => {
   });
 });
 
+describe('burrow daemon --journal-file beside --state-dir', () => {
+  it('ends with status 78 for the operations.json of a directory that a daemon has', async () => {
+    const directory = temporaryDirectory();
+    const owner = startDaemon({ args: ['--state-dir', directory] });
+    await owner.exec({ command: 'true', operationId: 'kept' });
+    const file = join(directory, 'operations.json');
+
+    const ended = burrow(['daemon', '--journal-file', file]);
+
+    expect(ended).toMatchObject({ status: 78, stdout: '' });
+    expect(ended.stderr).toMatch(/^burrow: Journal file "[^\n]+: use --state-dir "[^\n]+"\n$/);
+    expect(readdirSync(directory).sort()).toEqual(['operations.lock', 'operations.log']);
+  });
+});
+
 describe('burrow daemon --state-dir', () => {
   it('ends with status 78 for what is not a directory', () => {
     const path = join(temporaryDirectory(), 'state');

@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -55,6 +56,20 @@ describe('a journal on disk', () => {
     expect((await daemon.exec(REQUEST)).result).toEqual({ operationId: 'kept', replay: true, outcome });
     expect((await daemon.exec({ ...REQUEST, command: 'true' })).error.code).toBe('operation_id_conflict');
     await finish(daemon);
+  });
+
+  it('stays where a --journal-file that is a link leads to', async () => {
+    const [directory, disk] = [temporaryDirectory(), temporaryDirectory()];
+    const [link, real] = [join(directory, 'journal.json'), join(disk, 'real.json')];
+    writeFileSync(real, '');
+    symlinkSync(real, link);
+    const outcome = await leaveOutcome({ args: ['--journal-file', link] });
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(readdirSync(disk)).toEqual(['real.json']);
+    const daemon = startDaemon({ args: ['--journal-file', real] });
+
+    expect((await daemon.exec(REQUEST)).result).toEqual({ operationId: 'kept', replay: true, outcome });
+    expect((await daemon.ask('health')).result.journal.warnings).toEqual([]);
   });
 
   it('answers a replay although its input ends right behind it', async () => {

@@ -29,6 +29,8 @@ export interface JournalFs {
   linkCount(fd: number): number;
   /** Of what the path leads to, links followed; opens nothing. */
   kindOf(path: string): Promise<FileKind>;
+  /** The file that a link leads to, whole path; the path itself when it is no link, or one that leads to nothing. */
+  followLink(path: string): Promise<string>;
   /** Permission bits. Enters the directory for them, so it fails for one that may not be entered or is none. */
   directoryMode(path: string): Promise<number>;
   /** Creates the directory and its missing parents; one that exists is left as it is. */
@@ -62,6 +64,16 @@ export const systemJournalFs: JournalFs = {
     const stats = await statOrMissing(fs.promises.stat(path));
     if (stats !== undefined) return kindIn(stats);
     return (await statOrMissing(fs.promises.lstat(path))) === undefined ? 'missing' : 'link to nowhere';
+  },
+  followLink: async (path) => {
+    const stats = await statOrMissing(fs.promises.lstat(path));
+    if (stats === undefined || !stats.isSymbolicLink()) return path;
+    try {
+      return await fs.promises.realpath(path);
+    } catch (error) {
+      if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ELOOP') return path;
+      throw error;
+    }
   },
   directoryMode: async (path) => (await fs.promises.stat(`${path}/.`)).mode & 0o777,
   makeDirectory,

@@ -1,26 +1,18 @@
 // The directory the journal's files lie in: made when it is missing, and swept of what a crash left half-made.
 import { join } from 'node:path';
-import { ConfigurationError } from '../../../support/configuration-error.ts';
-import { errnoOf, ignoreFailure, type JournalFs } from '../journal-fs.ts';
+import { ignoreFailure, type JournalFs } from '../journal-fs.ts';
+import { refusalOf } from './hopeless-path.ts';
 import type { JournalPaths } from './journal-paths.ts';
 import { refuseForeignFiles } from './refuse-foreign-files.ts';
+import { refuseStateDirectoryFile } from './stray-logs.ts';
 
 /** As src/support/file-lock.ts names them: nothing else of that look is ours. */
 const HALF_LOCK = /\.(stale-)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
 
-/** What no waiting mends, unlike a disk that is full, read-only or broken: a directory of this kind was named by mistake. */
-const HOPELESS: Record<string, string> = {
-  ENOTDIR:
-    'it, or what its path leads through, is not a directory; name one that is, or that does not exist yet',
-  EACCES: 'permission to make or enter it is denied; name another, or give it to the user of the daemon',
-  EPERM: 'making or entering it is not permitted; name another, or give it to the user of the daemon',
-  ELOOP: 'its path leads through links in a circle; name another',
-  ENAMETOOLONG: 'its path is longer than the file system takes; name another',
-};
-
 /**
  * Makes the directory 0700. One that exists keeps its mode; a state directory open to others is warned about. One that is not our
- * own is looked at before. Throws ConfigurationError when something foreign stands under a name that the journal needs, and for a
+ * own is looked at before. Throws ConfigurationError when something foreign stands under a name that the journal needs, for a
+ * file of a state directory, and for a
  * directory that cannot be made or entered because of its kind or its permissions, with the system's error as the cause.
  */
 export async function prepareDirectory(
@@ -30,11 +22,8 @@ export async function prepareDirectory(
   try {
     await makeUsable(options, deps);
   } catch (error) {
-    const code = errnoOf(error) ?? '';
-    const reason = HOPELESS[code];
-    if (reason === undefined) throw error;
-    const name = `${options.isOwn ? 'state directory' : 'the directory of the journal file,'} "${options.paths.directory}"`;
-    throw new ConfigurationError(`Cannot use ${name}: ${reason} (${code})`, error);
+    const kind = options.isOwn ? 'state directory' : 'the directory of the journal file,';
+    throw refusalOf(error, `${kind} "${options.paths.directory}"`);
   }
 }
 
@@ -43,7 +32,10 @@ async function makeUsable(
   deps: { files: JournalFs; warn: (message: string) => void },
 ): Promise<void> {
   const { directory } = options.paths;
-  if (!options.isOwn) await refuseForeignFiles(options.paths, deps.files);
+  if (!options.isOwn) {
+    await refuseForeignFiles(options.paths, deps.files);
+    await refuseStateDirectoryFile(options.paths, deps.files);
+  }
   await deps.files.makeDirectory(directory, 0o700);
   const mode = await deps.files.directoryMode(directory);
   if (!options.isOwn || (mode & 0o077) === 0) return;

@@ -19,6 +19,8 @@ export interface LoadDeps {
   files: JournalFs;
   clock: Clock;
   paths: JournalPaths;
+  /** Newer than the folded file, older than the other logs. */
+  strayLogs: readonly string[];
   ttlMs: number;
   maxEntries: number;
   /** An explicit file may be made empty by a person; in a state directory nobody but a crash leaves one. */
@@ -61,7 +63,7 @@ export async function loadJournal(deps: LoadDeps): Promise<LoadedJournal> {
     for (const segment of loaded.segments) await ignoreFailure(segment.retire());
     throw error;
   }
-  loaded.needsFold ||= loaded.hasOldLog || loaded.damagedPaths.length > 0;
+  loaded.needsFold ||= loaded.hasOldLog || deps.strayLogs.length > 0 || loaded.damagedPaths.length > 0;
   loaded.entries = [...found.values()];
   return loaded;
 }
@@ -78,6 +80,7 @@ async function loadFiles(context: {
   const readFolded = async (segment: Segment): Promise<FileContent> =>
     deps.mayBeEmpty && segment.sizeBytes === 0 ? intact(0, 0) : await readFoldedFile(files, segment, collect);
   await loadFile(paths.folded, { deps, loaded, read: readFolded });
+  for (const path of deps.strayLogs) await loadFile(path, { deps, loaded, read: readLog });
   loaded.hasOldLog = (await loadFile(paths.oldLog, { deps, loaded, read: readLog })) !== undefined;
   loaded.logEndBytes = (await loadFile(paths.log, { deps, loaded, read: readLog }))?.endBytes ?? 0;
 }

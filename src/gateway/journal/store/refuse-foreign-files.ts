@@ -22,17 +22,18 @@ const FOLDED_STARTS = [
   '{"entries":[\0',
 ] as const;
 const LOG_STARTS = [RECORD_START] as const;
-const LOCK_STARTS = ['{"pid":'] as const;
+export const LOCK_START = '{"pid":';
+const LOCK_STARTS = [LOCK_START] as const;
 
 /** Throws ConfigurationError for the first name under which something foreign stands, and what the file system throws. */
 export async function refuseForeignFiles(paths: JournalPaths, files: JournalFs): Promise<void> {
-  if (/(^|\/)\.{0,2}$/.test(paths.folded)) {
-    throw new ConfigurationError(`Journal file "${paths.folded}" is the name of a directory: name a file`);
+  if (/(^|\/)\.{0,2}$/.test(paths.name)) {
+    throw new ConfigurationError(`Journal file "${paths.name}" is the name of a directory: name a file`);
   }
   const reason = await foreignBecause(paths.folded, FOLDED_STARTS, files);
   if (reason !== undefined) {
     throw new ConfigurationError(
-      `Journal file "${paths.folded}" ${reason}: name a file that burrow wrote, or one that does not exist yet`,
+      `Journal file "${paths.name}" ${reason}: name a file that burrow wrote, or one that does not exist yet`,
     );
   }
   const beside = [
@@ -45,8 +46,21 @@ export async function refuseForeignFiles(paths: JournalPaths, files: JournalFs):
     const otherReason = await foreignBecause(path, starts, files);
     if (otherReason === undefined) continue;
     throw new ConfigurationError(
-      `Journal file "${paths.folded}" needs the name "${path}" for itself, but that ${otherReason}: name another journal file, or move that away`,
+      `Journal file "${paths.name}" needs the name "${path}" for itself, but that ${otherReason}: name another journal file, or move that away`,
     );
+  }
+}
+
+/** Whether a regular file stands there whose first bytes are `start`. Throws what the file system throws. */
+export async function beginsWith(path: string, start: string, files: JournalFs): Promise<boolean> {
+  if ((await files.kindOf(path)) !== 'file') return false;
+  const fd = await files.open(path, READ_FLAGS, 0o600);
+  try {
+    const head = Buffer.alloc(start.length);
+    await files.read(fd, head, 0);
+    return head.toString('latin1') === start;
+  } finally {
+    await ignoreFailure(files.close(fd));
   }
 }
 

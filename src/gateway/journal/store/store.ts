@@ -1,24 +1,22 @@
 // The journal's files while they are in use: taking them (lock, load, repair), appending to the log, and folding the log
 // into operations.json. Calls of take(), append() and maintain() must not overlap; a fold runs beside appends.
 // What is acknowledged here survives kill -9 and a power cut. Nothing here decides what a failure means for an operation.
-import { constants } from 'node:fs';
 import type { Clock } from '../../../support/clock.ts';
 import { FileLock } from '../../../support/file-lock.ts';
 import type { Log } from '../../../support/log.ts';
-import { releaseBytes } from '../../../support/release-bytes.ts';
 import type { Entry, EntryIndex } from '../entry-index.ts';
-import { errnoOf, ignoreFailure, type JournalFs, writeFully } from '../journal-fs.ts';
-import { Segment } from '../segment.ts';
+import { errnoOf, ignoreFailure, type JournalFs } from '../journal-fs.ts';
+import type { Segment } from '../segment.ts';
 import { encodeEntry, readText } from './entry-line.ts';
 import { foldEntries } from './fold.ts';
 import { prepareDirectory, removeLeftovers } from './journal-directory.ts';
-import { type DiskLocation, type JournalPaths, pathsOf } from './journal-paths.ts';
+import { type DiskLocation, type JournalPaths, locateJournal, pathsOf } from './journal-paths.ts';
 import { type LoadedJournal, loadJournal } from './load-journal.ts';
+import { openLogFile, writeLines } from './log-file.ts';
+import { findStrayLogs } from './stray-logs.ts';
 
 export type { DiskLocation } from './journal-paths.ts';
 
-/** O_DSYNC: the write returns when the data is on disk. One thread-pool trip per group instead of write and fdatasync. */
-const LOG_FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_DSYNC | constants.O_NONBLOCK;
 /** After a failed fold, and between two checks that found too little to gain, the log grows by this part of its bound first. */
 const FOLD_STEP = 1 / 8;
 /** Taking the files reads them whole; after a failure it is tried again at most this often, in between it fails as before. */
@@ -44,14 +42,17 @@ export interface StoreDeps {
 
 export class JournalStore {
   readonly #options: StoreOptions;
-  readonly #paths: JournalPaths;
+  #paths: JournalPaths;
   readonly #deps: StoreDeps;
-  readonly #lock: FileLock;
+  #lock: FileLock;
+  #isLocated = false;
   readonly #segments = new Set<Segment>();
   #log: Segment | undefined;
   #isTaken = false;
   #hasUnread = false;
   #hasOldLog = false;
+  /** Logs under other names that no fold has taken in yet. */
+  #strayLogs: readonly string[] = [];
   #damagedPaths = new Set<string>();
   readonly #foldStepBytes: number;
   #nextFoldBytes: number;
@@ -95,8 +96,10 @@ export class JournalStore {
   }
 
   async #takeNow(): Promise<void> {
+    await this.#locate();
     const paths = this.#paths;
     await prepareDirectory({ paths, isOwn: this.#options.location.kind === 'directory' }, this.#deps);
+    this.#strayLogs = await findStrayLogs(paths, this.#deps.files);
     const lock = await this.#lock.take();
     if (lock.status === 'held') throw new Error(`in use by process ${lock.pid}`);
     await removeLeftovers(paths, this.#deps.files);
@@ -108,6 +111,14 @@ export class JournalStore {
     }
     await this.#openLog(loaded.logEndBytes);
     this.#isTaken = true;
+  }
+
+  /** Once: a link that is pointed elsewhere later must not part the log from its lock. */
+  async #locate(): Promise<void> {
+    if (this.#isLocated) return;
+    this.#paths = await locateJournal(this.#options.location, this.#deps.files);
+    this.#lock = new FileLock(this.#paths.lock, this.#deps.files);
+    this.#isLocated = true;
   }
 
   /** Reads what can be read when the files cannot be taken: a read-only disk still answers for finished operations. */
@@ -126,12 +137,12 @@ export class JournalStore {
     const written = entries.filter(({ text }) => text !== undefined);
     const lines = written.map((entry) => encodeEntry(entry, entry.text ?? '', clock));
     const lengths = lines.map((line) => line.length);
-    if (lines.length > 0) await this.#writeLines(log, lines);
+    if (lines.length > 0) await writeLines(log, lines, files);
     for (const [at, entry] of written.entries()) {
       const lengthBytes = lengths[at] ?? 0;
       entry.location = { segment: log, offsetBytes: log.sizeBytes, lengthBytes };
       entry.text = undefined;
-      log.sizeBytes += lengthBytes + NEWLINE.length;
+      log.sizeBytes += lengthBytes + 1; // With the newline.
     }
   }
 
@@ -197,7 +208,13 @@ export class JournalStore {
 
   async #load(mayRepair: boolean): Promise<LoadedJournal> {
     const mayBeEmpty = this.#options.location.kind === 'file';
-    const options = { ...this.#options, paths: this.#paths, mayBeEmpty, mayRepair };
+    const options = {
+      ...this.#options,
+      paths: this.#paths,
+      strayLogs: this.#strayLogs,
+      mayBeEmpty,
+      mayRepair,
+    };
     const loaded = await loadJournal({ ...this.#deps, ...options });
     this.#hasUnread = loaded.hasUnread;
     for (const warning of loaded.warnings) this.#deps.warn(warning);
@@ -208,36 +225,10 @@ export class JournalStore {
   }
 
   async #openLog(endBytes: number): Promise<Segment> {
-    const { files } = this.#deps;
-    const fd = await files.open(this.#paths.log, LOG_FLAGS, 0o600);
-    const log = new Segment(files, fd, endBytes);
-    try {
-      const facts = await files.facts(fd);
-      log.sizeBytes = Math.min(endBytes, facts.sizeBytes);
-      if (facts.mode !== 0o600) await files.chmod(fd, 0o600);
-      if (facts.sizeBytes > log.sizeBytes) await log.cutTornTail();
-      await files.syncDirectoryOf(this.#paths.log);
-    } catch (error) {
-      await ignoreFailure(log.retire());
-      throw error;
-    }
+    const log = await openLogFile(this.#paths.log, endBytes, this.#deps.files);
     this.#segments.add(log);
     this.#log = log;
     return log;
-  }
-
-  /** Behind the end of the log. A write that fails leaves nothing there that a later record could glue to. */
-  async #writeLines(log: Segment, lines: readonly Buffer[]): Promise<void> {
-    const bytes = Buffer.concat(lines.flatMap((line) => [line, NEWLINE]));
-    for (const line of lines) releaseBytes(line);
-    try {
-      await writeFully(this.#deps.files, log.fd, bytes, log.sizeBytes);
-      releaseBytes(bytes);
-    } catch (error) {
-      log.hasTornTail = true;
-      await ignoreFailure(log.cutTornTail());
-      throw error;
-    }
   }
 
   /** The log becomes the old log and a new one is begun, so that appends go on while the old one is taken in. */
@@ -277,10 +268,11 @@ export class JournalStore {
       .live()
       .filter(({ location }) => location === undefined || location.segment !== this.#log);
     await foldEntries(
-      { entries, foldedLogs, damagedPaths: this.#damagedPaths },
+      { entries, foldedLogs: [...this.#strayLogs, ...foldedLogs], damagedPaths: this.#damagedPaths },
       { ...this.#deps, paths: this.#paths, adopt: (segment) => this.#segments.add(segment) },
     );
     this.#hasOldLog = false;
+    this.#strayLogs = [];
     await this.#retireUnused();
   }
 
@@ -293,5 +285,3 @@ export class JournalStore {
     }
   }
 }
-
-const NEWLINE = Buffer.from('\n');

@@ -1,8 +1,8 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { BURROW, burrow, canRun, startDaemon, temporaryDirectory } from './daemon.ts';
+import { BURROW, burrow, canRun, startDaemon, temporaryDirectory, until } from './daemon.ts';
 
 const LINK = ['--controller', 'tls://127.0.0.1:1', '--gateway-id', 'a'];
 
@@ -68,16 +68,19 @@ describe('burrow daemon --state-dir', () => {
 
   it.skipIf(!canRun('setpriv', '--reuid=65534', 'true')).each(['.', 'below'])(
     'ends with status 78 in a directory that the user may not enter: %s',
-    (name) => {
+    async (name) => {
       const directory = temporaryDirectory();
       chmodSync(directory, 0o700);
       const user = ['--reuid=65534', '--regid=65534', '--clear-groups'];
-      const args = [...user, BURROW, 'daemon', '--state-dir', join(directory, name)];
+      const command = ['setpriv', ...user, BURROW, 'daemon'] as const;
 
-      const ended = spawnSync('setpriv', args, { cwd: '/', encoding: 'utf8', input: '' });
+      const daemon = startDaemon({ command, args: ['--state-dir', join(directory, name)], cwd: '/' });
 
-      expect(ended).toMatchObject({ status: 78, stdout: '' });
-      expect(ended.stderr).toMatch(/^burrow: Cannot use state directory "[^\n]+ denied[^\n]+\(EACCES\)\n$/);
+      expect(await daemon.ended).toEqual({ code: 78, signal: null });
+      await until('the line is there', () => daemon.stderr().endsWith('\n'));
+      expect(daemon.stderr()).toMatch(
+        /^burrow: Cannot use state directory "[^\n]+ denied[^\n]+\(EACCES\)\n$/,
+      );
       expect(readdirSync(directory)).toEqual([]);
     },
   );

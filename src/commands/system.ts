@@ -25,14 +25,14 @@ export interface System {
 }
 
 /**
- * Of this process. Throws `working_directory_missing` when it was removed, and `working_directory_not_utf8` when no text names
+ * Of this process. Throws `working_directory_missing` when it was removed, and `working_directory_not_text` when no text names
  * it: in another one in its place, a command would run where nobody meant it to.
  */
 export function currentDirectory(): string {
   const path = readCurrentDirectory();
   // Node.js puts U+FFFD for bytes that are not UTF-8; a name may also hold it in earnest.
   if (path.includes('\ufffd') && !isCurrentDirectory(path))
-    throw new BurrowError('working_directory_not_utf8');
+    throw new BurrowError('working_directory_not_text');
   return path;
 }
 

@@ -80,7 +80,7 @@ const table = {
   cancelled: row('filesystem', 'The operation was cancelled', 'Operation was cancelled', 1, 'Send it again under a new operation id'),
 
   working_directory_missing: row('local', 'A command was started in a directory that was removed', 'Working directory no longer exists', 125, 'Change to a directory that exists, and run the command there'),
-  working_directory_not_utf8: row('local', 'A command was started in a directory whose path is not UTF-8', 'Path of the working directory is not UTF-8', 125, 'Change to a directory whose whole path is UTF-8, and run the command there'),
+  working_directory_not_text: row('local', 'A command was started in a directory whose path is not UTF-8', 'Path of the working directory is not UTF-8', 125, 'Change to a directory whose whole path is UTF-8, and run the command there'),
   internal_error: row('local', 'The gateway met a state it did not foresee', 'Gateway failed unexpectedly', 1, 'Report it with the log of the gateway'),
 } satisfies Record<string, ErrorRow>;
 

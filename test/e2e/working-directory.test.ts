@@ -137,7 +137,7 @@ describe('a working directory whose name is not UTF-8', () => {
 
     expect(ended).toMatchObject({ status: 125, stdout: '' });
     expect(ended.stderr).toBe(
-      'burrow: Path of the working directory is not UTF-8 (working_directory_not_utf8)\n' +
+      'burrow: Path of the working directory is not UTF-8 (working_directory_not_text)\n' +
         'burrow: Change to a directory whose whole path is UTF-8, and run the command there\n',
     );
     expect([beside, inside]).toEqual([1, []]);

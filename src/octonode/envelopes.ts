@@ -2,7 +2,7 @@
 // Unknown fields are kept. Whatever does not fit is told as one sentence that names the field, never thrown.
 
 import * as v from 'valibot';
-import { issueWords } from './issue-words.ts';
+import { issueWords } from '../support/issue-words.ts';
 import { OCTONODE_VERSION } from './limits.ts';
 
 const NODE_ERROR_CODES = ['VALIDATION_ERROR', 'RUNTIME_ERROR', 'TIMEOUT', 'NON_RETRYABLE'] as const;

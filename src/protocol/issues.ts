@@ -2,6 +2,7 @@
 // a received value, which may be a secret.
 
 import type { BaseIssue, RawCheckContext } from 'valibot';
+import { issueWords } from '../support/issue-words.ts';
 import { clipUtf8 } from '../support/utf8.ts';
 import { MAX_ISSUE_PATH_BYTES, MAX_ISSUES } from './defaults.ts';
 import { BurrowError, ERRORS, type ErrorCode } from './errors.ts';
@@ -57,15 +58,7 @@ export function checkMembers<Input, Key extends string | number>(
 
 function toIssue(issue: BaseIssue<unknown>): Issue {
   const path = (issue.path ?? []).reduce((text, item) => text + encodeKey(item.key), 'params');
-  return {
-    path: clipUtf8(path, MAX_ISSUE_PATH_BYTES),
-    message: isAbsentKey(issue) ? 'Is missing' : issue.message,
-  };
-}
-
-/** The schema library's own words for it are for programmers. */
-function isAbsentKey({ message, input }: BaseIssue<unknown>): boolean {
-  return input === undefined && message.startsWith('Invalid key:');
+  return { path: clipUtf8(path, MAX_ISSUE_PATH_BYTES), message: issueWords(issue) };
 }
 
 function encodeKey(key: unknown): string {

@@ -2,13 +2,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { type CallAnswer, createGatewayClient, type GatewayClient } from '../../src/client/client.ts';
 import { inProcess } from '../../src/client/in-process.ts';
 import { type Controller, startController } from '../../src/controller/controller.ts';
 import { type Clock, systemClock } from '../../src/support/clock.ts';
 import { dial, type FakeGateway, type Keys, pairingResponse, proofResponse } from './fake-gateway.ts';
+
+export { until } from '../until.ts';
 
 export interface World {
   controller: Controller;
@@ -95,15 +96,6 @@ function addressed(controller: Controller, target: string): ReturnType<typeof in
       send: (line) => channel.send(`{"target":${JSON.stringify(target)},${line.slice(1)}`),
     };
   };
-}
-
-/** Polls until `probe` is true. */
-export async function until(what: string, probe: () => boolean): Promise<void> {
-  const deadline = Date.now() + 5_000;
-  while (!probe()) {
-    if (Date.now() > deadline) throw new Error(`5 s went by while waiting until ${what}`);
-    await delay(5);
-  }
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: results are looked into by tests that say what they expect

@@ -5,11 +5,14 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
+import { until } from '../until.ts';
+
+export { until };
 
 export const BURROW = process.env['BURROW_BINARY'] ?? new URL('../../dist/burrow', import.meta.url).pathname;
 const MAX_LINE_BYTES = 2 * 1024 * 1024;
+
 const PATIENCE_MS = 10_000;
 const STOP_PATIENCE_MS = 4_000;
 
@@ -186,21 +189,6 @@ export function temporaryDirectory(): string {
   const path = mkdtempSync(join(tmpdir(), 'burrow-e2e-'));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
   return path;
-}
-
-/** Polls until `probe` gives something other than false or undefined; throws after `limitMs`. */
-export async function until<T>(
-  what: string,
-  probe: () => T | false | undefined,
-  limitMs = PATIENCE_MS,
-): Promise<T> {
-  const deadline = Date.now() + limitMs;
-  for (;;) {
-    const found = probe();
-    if (found !== undefined && found !== false) return found;
-    if (Date.now() > deadline) throw new Error(`${limitMs} ms went by while waiting until ${what}`);
-    await delay(10);
-  }
 }
 
 /** What a file holds once its last line is whole. */

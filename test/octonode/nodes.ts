@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAnswer, type RequestType } from '../../src/octonode/envelopes.ts';
 import { createNodeDeps, type NodeCommand, type NodeProcessOptions } from '../../src/octonode/octonode.ts';
+import { until as waitUntil } from '../until.ts';
 
 export const NODES = new URL('../fixtures/nodes/', import.meta.url).pathname;
 const HOST_ENTRY = new URL('host-entry.ts', import.meta.url).pathname;
@@ -55,10 +56,6 @@ export function activeResources(): number {
     .length;
 }
 
-export async function until(condition: () => boolean, limitMs = 5_000): Promise<void> {
-  const deadline = Date.now() + limitMs;
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`Not so within ${limitMs} ms: ${condition}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+export function until(condition: () => boolean, limitMs = 5_000): Promise<boolean> {
+  return waitUntil(String(condition), condition, limitMs);
 }

@@ -1,4 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createWarmNode, type WarmNode, type WarmOptions } from '../../src/octonode/octonode.ts';
 import { options, scripted, until } from './nodes.ts';
 
@@ -16,8 +19,11 @@ function open(steps: string[], more: Partial<WarmOptions> = {}): WarmNode {
 
 describe('createWarmNode()', () => {
   it('has the start-up behind it when the call comes', async () => {
-    const node = open(['sleep:400', 'read', 'answer']);
-    await new Promise((resolve) => setTimeout(resolve, 600));
+    const directory = mkdtempSync(join(tmpdir(), 'octonode-warm-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const started = join(directory, 'started');
+    const node = open(['sleep:400', `touch:${started}`, 'read', 'answer']);
+    await until(() => existsSync(started));
     const startedAt = performance.now();
 
     expect(await node.invoke({})).toMatchObject({ status: 'ok' });

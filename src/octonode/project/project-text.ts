@@ -3,7 +3,7 @@
 
 import * as v from 'valibot';
 import type { Document, LineCounter } from 'yaml';
-import { issueWords } from '../issue-words.ts';
+import { issueWords } from '../../support/issue-words.ts';
 import { type ProjectContent, ProjectSchema } from './project-schema.ts';
 
 /** Problems beyond this many are not listed. */

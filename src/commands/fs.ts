@@ -6,7 +6,10 @@ export const fsCommand: Command = {
   meta: { name: 'fs', description: 'Read, search and edit files through the gateway' },
   examples: [
     { command: 'burrow fs read /etc/hostname', does: 'print a file, byte for byte' },
-    { command: "burrow fs search src 'deprecated'", does: 'print every line that holds it as path:line: text' },
+    {
+      command: "burrow fs search src 'deprecated'",
+      does: 'print every line that holds it as path:line: text',
+    },
   ],
   subCommands: {
     read: () => import('./fs-read.ts').then((module) => module.fsReadCommand),
